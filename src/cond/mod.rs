@@ -1,0 +1,5 @@
+//! Duty: conditions in CEL (Common Expression Language) over events and state: `--until`, breakpoints, filters, guards.
+//! May import: event, state.
+//! Emits: verdicts.
+//! Accepts: an expression, then events.
+//! Test: `cargo test --lib cond::`.

@@ -1,0 +1,125 @@
+//! What an operator may ask of the engine. Commands are imperative; the answer is an event.
+
+use super::{CheckpointId, LaneId, SafeText, Seed};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CommandId(pub u64);
+
+/// Who asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The console of this process.
+    Console,
+    /// The program itself: an episode limit, a signal.
+    Internal,
+    /// A remote client, by name.
+    Remote(SafeText),
+}
+
+/// How far one step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepUnit {
+    Token,
+    Phase,
+    Decision,
+    Episode,
+}
+
+/// How fast a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// A multiple of the readable pace: at 1.0 about one decision a second, its tokens streaming.
+    Times(f64),
+    Max,
+}
+
+impl Pace {
+    /// The rungs of `(` and `)`.
+    pub const LADDER: [Pace; 10] = [
+        Pace::Times(0.1),
+        Pace::Times(0.25),
+        Pace::Times(0.5),
+        Pace::Times(1.0),
+        Pace::Times(2.0),
+        Pace::Times(4.0),
+        Pace::Times(8.0),
+        Pace::Times(16.0),
+        Pace::Times(32.0),
+        Pace::Max,
+    ];
+
+    fn rung(self) -> usize {
+        match self {
+            Pace::Max => Self::LADDER.len() - 1,
+            Pace::Times(times) => {
+                Self::LADDER.iter().position(|p| matches!(p, Pace::Times(t) if *t >= times)).unwrap_or(Self::LADDER.len() - 2)
+            }
+        }
+    }
+
+    pub fn faster(self) -> Pace {
+        Self::LADDER[(self.rung() + 1).min(Self::LADDER.len() - 1)]
+    }
+
+    pub fn slower(self) -> Pace {
+        Self::LADDER[self.rung().saturating_sub(1)]
+    }
+}
+
+impl std::fmt::Display for Pace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Pace::Times(times) => write!(f, "x{times}"),
+            Pace::Max => f.write_str("max"),
+        }
+    }
+}
+
+impl std::str::FromStr for Pace {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("max") {
+            return Ok(Pace::Max);
+        }
+        match text.trim_start_matches('x').parse::<f64>() {
+            Ok(times) if times.is_finite() && (0.1..=1000.0).contains(&times) => Ok(Pace::Times(times)),
+            Ok(_) | Err(_) => Err(format!("`{text}` is not a pace; use `max` or a factor from 0.1 to 1000, such as `2` or `x2`")),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    Pause,
+    Resume,
+    /// Moves `lane` by `count` units; the others hold.
+    Step {
+        lane: LaneId,
+        unit: StepUnit,
+        count: u32,
+    },
+    SetPace(Pace),
+    /// Serve another checkpoint from the next decision on.
+    Swap {
+        checkpoint: CheckpointId,
+    },
+    /// End the episodes that run and begin anew from this seed.
+    Reseed {
+        seed: Seed,
+    },
+    Shutdown,
+}
+
+/// A command on its way to the engine. The same `id` twice does nothing twice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    pub id: CommandId,
+    pub origin: Origin,
+    pub command: Command,
+}

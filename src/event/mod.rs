@@ -1,0 +1,28 @@
+//! Duty: the vocabulary that every room shares: envelopes, events, commands, ids, observations, tools, safe text.
+//! May import: nothing.
+//! Emits: nothing; it only names things.
+//! Accepts: nothing.
+//! Test: `cargo test --lib event::`.
+
+mod channel;
+mod clock;
+mod command;
+mod envelope;
+mod ids;
+mod kinds;
+pub mod num;
+mod observation;
+mod safe_text;
+mod telemetry;
+mod tool;
+
+pub use channel::{CommandSender, Inbox, Input, SendError, inbox};
+pub use clock::{Clock, ManualClock, MonotonicClock};
+pub use command::{Command, CommandId, Origin, Pace, Request, StepUnit};
+pub use envelope::{DecodeError, Envelope};
+pub use ids::{CheckpointId, EpisodeId, LaneId, RunId, Seed, Seq, StepIndex, TokenId};
+pub use kinds::*;
+pub use observation::{Level, Observation, ObservationField, Unit};
+pub use safe_text::SafeText;
+pub use telemetry::{DiskSample, GpuProcess, GpuSample, GpuStatus, HostSample};
+pub use tool::{ErrorType, Route, ToolCall, ToolResult, ToolSpec};

@@ -1,0 +1,5 @@
+//! Duty: the language model on candle: network, tokenizer, sampling, constrained decoding, devices, KV cache, batching. The only importer of candle.
+//! May import: event, agent, checkpoint.
+//! Emits: tokens with log-probabilities, as a `Policy`; gradients for `learn`.
+//! Accepts: prompts; verified checkpoint bytes.
+//! Test: `cargo test --lib model::`.

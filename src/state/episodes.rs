@@ -1,0 +1,47 @@
+//! Episodes: the one that runs and those that ended.
+
+use super::Ring;
+use crate::event::{CheckpointId, EpisodeEnded, EpisodeId, LaneId, Level, ObservationField, SafeText, Seed, Seq, StepIndex};
+use serde::{Deserialize, Serialize};
+
+/// The episode that a lane plays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CurrentEpisode {
+    pub episode: EpisodeId,
+    pub step: StepIndex,
+    pub seed: Seed,
+    pub level: Level,
+    pub goal: SafeText,
+    pub fields: Vec<ObservationField>,
+    /// The latest observation's numbers, one a field.
+    pub values: Vec<Option<f64>>,
+    pub reward_last: Option<f64>,
+    pub reward_sum: f64,
+    pub discounted_sum: f64,
+    /// Step rewards of this episode, for its curve.
+    pub rewards: Ring<SeriesPoint>,
+    pub tool_errors: u32,
+    pub prompt_tokens: Option<u32>,
+    pub compression_ratio_last: Option<f64>,
+    pub state_hash: u64,
+    pub ended: Option<EpisodeEnded>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesPoint {
+    pub step: u32,
+    pub t_ns: u64,
+    pub value: f64,
+}
+
+/// An episode that ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeRow {
+    pub seq: Seq,
+    pub t_ns: u64,
+    pub lane: LaneId,
+    pub episode: EpisodeId,
+    pub seed: Seed,
+    pub checkpoint: Option<CheckpointId>,
+    pub end: EpisodeEnded,
+}

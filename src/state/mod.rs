@@ -1,0 +1,90 @@
+//! Duty: the pure fold of events to `DashState`, which every screen draws.
+//! May import: event.
+//! Emits: nothing. No clock, no IO, no randomness: the same events give the same state, live and replayed.
+//! Accepts: envelopes in dense order; a gap is an error.
+//! Test: `cargo test --lib state::`, `cargo test --test one_path`.
+
+mod episodes;
+mod fold;
+mod ring;
+mod tools;
+mod transcript;
+
+pub use episodes::{CurrentEpisode, EpisodeRow, SeriesPoint};
+pub use fold::{ApplyError, LaneState};
+pub use ring::Ring;
+pub use tools::ToolStats;
+pub use transcript::{Row, RowKind, Transcript};
+
+use crate::event::{
+    AlertStateChanged, CheckpointId, CheckpointListed, EvaluationCompleted, LaneId, LogLevel, Pace, PolicyStateChanged, RunStarted,
+    RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything that panes show, bounded in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DashState {
+    /// The last event that was folded.
+    pub seq: Seq,
+    /// Its time, in nanoseconds since the run began.
+    pub t_ns: u64,
+    pub run: Option<RunStarted>,
+    pub run_state: RunState,
+    pub run_state_reason: SafeText,
+    pub pace: Option<Pace>,
+    pub policy: Option<PolicyStateChanged>,
+    /// What serves now.
+    pub serving: Option<CheckpointId>,
+    pub checkpoints: Vec<CheckpointListed>,
+    /// By lane: current episode, transcript, phase.
+    pub lanes: BTreeMap<LaneId, LaneState>,
+    /// Finished episodes of all lanes, oldest first.
+    pub episodes: Ring<EpisodeRow>,
+    pub episodes_total: u64,
+    pub successes_total: u64,
+    pub decisions_total: u64,
+    pub tokens_total: u64,
+    /// By tool name.
+    pub tools: BTreeMap<String, ToolStats>,
+    pub telemetry: Option<TelemetrySampled>,
+    /// Time and sample, oldest first; for the small graphs.
+    pub telemetry_history: Ring<(u64, TelemetrySampled)>,
+    pub updates: Ring<UpdateCompleted>,
+    pub evaluations: Ring<EvaluationCompleted>,
+    pub alerts: Ring<(u64, AlertStateChanged)>,
+    pub log: Ring<LogRow>,
+    /// Vertical marks of the curves: swaps, pauses, alerts.
+    pub marks: Ring<Mark>,
+    pub samples_dropped_total: u64,
+    pub command_errors_total: u64,
+    /// Kinds of a newer version that were passed over.
+    pub unknown_events_total: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LogRow {
+    pub seq: Seq,
+    pub t_ns: u64,
+    pub level: LogLevel,
+    pub target: SafeText,
+    pub text: SafeText,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    pub seq: Seq,
+    pub t_ns: u64,
+    /// Episodes that had ended when it was set: the place on an episode axis.
+    pub episodes_total: u64,
+    pub kind: MarkKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkKind {
+    Paused,
+    Swapped,
+    Alert,
+}

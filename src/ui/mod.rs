@@ -1,0 +1,5 @@
+//! Duty: the console: app, action table, keymap, themes, widgets, panes one file each.
+//! May import: event, state, source, config.
+//! Emits: commands by the source's sender, bytes to the terminal.
+//! Accepts: keys, frames.
+//! Test: `cargo test --lib ui::`, `cargo test --test console`.
