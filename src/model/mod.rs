@@ -3,3 +3,14 @@
 //! Emits: tokens with log-probabilities, as a `Policy`; gradients for `learn`.
 //! Accepts: prompts; verified checkpoint bytes.
 //! Test: `cargo test --lib model::`.
+
+mod config;
+mod error;
+pub mod testing;
+pub mod tokenizer;
+pub mod weights;
+
+pub use config::LlamaConfig;
+pub use error::ModelError;
+pub use tokenizer::{Detokenizer, Tokenizer};
+pub use weights::{DiskType, Weights};
