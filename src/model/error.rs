@@ -13,7 +13,9 @@ pub enum ModelError {
     Shape { tensor: String, found: Vec<usize>, expected: Vec<usize> },
     #[error("weights: tensor `{tensor}` is {found}; f32, f16 and bf16 can be read")]
     Dtype { tensor: String, found: String },
-    #[error("weights: tensor `{tensor}` is not finite at element {index} ({value}): the checkpoint is damaged or its training diverged; take an earlier one")]
+    #[error(
+        "weights: tensor `{tensor}` is not finite at element {index} ({value}): the checkpoint is damaged or its training diverged; take an earlier one"
+    )]
     NonFinite { tensor: String, index: usize, value: f32 },
     #[error("weights: {0}")]
     Weights(String),

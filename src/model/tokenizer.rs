@@ -61,7 +61,10 @@ impl Tokenizer {
         let mut marks = BTreeMap::new();
         for mark in MARKS {
             let id = inner.token_to_id(mark).filter(|id| special[*id as usize]);
-            marks.insert(mark, id.ok_or_else(|| fail(format!("the special token {mark} is missing: this model was not trained as an agent")))?);
+            marks.insert(
+                mark,
+                id.ok_or_else(|| fail(format!("the special token {mark} is missing: this model was not trained as an agent")))?,
+            );
         }
         Ok(Self { inner, bytes, special, marks })
     }
@@ -169,9 +172,7 @@ pub fn train_bpe<S: AsRef<str> + Send>(texts: impl Iterator<Item = S> + Send, vo
     let mut tokenizer = TokenizerBuilder::<BPE, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>::new()
         .with_model(BPE::default())
         .with_normalizer(None)
-        .with_pre_tokenizer(Some(
-            Sequence::new(vec![Digits::new(true).into(), ByteLevel::new(false, true, true).into()]).into(),
-        ))
+        .with_pre_tokenizer(Some(Sequence::new(vec![Digits::new(true).into(), ByteLevel::new(false, true, true).into()]).into()))
         .with_post_processor(None)
         .with_decoder(Some(ByteLevel::default().into()))
         .build()
@@ -217,8 +218,9 @@ mod tests {
         for text in ["", "gw p5 e5", "<act>{\"tool\"", "grüße \u{1f600}\n\t", "\u{0}\u{7f}\u{ffff}"] {
             assert_eq!(tokenizer.decode(&tokenizer.encode_text(text).unwrap()), text);
         }
-        let single: std::collections::BTreeSet<u8> =
-            (0..tokenizer.vocab_size()).filter_map(|id| tokenizer.bytes[id].first().copied().filter(|_| tokenizer.bytes[id].len() == 1)).collect();
+        let single: std::collections::BTreeSet<u8> = (0..tokenizer.vocab_size())
+            .filter_map(|id| tokenizer.bytes[id].first().copied().filter(|_| tokenizer.bytes[id].len() == 1))
+            .collect();
         assert_eq!(single.len(), 256);
     }
 
@@ -237,8 +239,11 @@ mod tests {
             ],
         };
         let ids = tokenizer.encode_prompt(&prompt).unwrap();
-        let special: Vec<&str> =
-            ids.iter().filter(|id| tokenizer.is_special(TokenId(**id))).map(|id| std::str::from_utf8(&tokenizer.bytes[*id as usize]).unwrap()).collect();
+        let special: Vec<&str> = ids
+            .iter()
+            .filter(|id| tokenizer.is_special(TokenId(**id)))
+            .map(|id| std::str::from_utf8(&tokenizer.bytes[*id as usize]).unwrap())
+            .collect();
         assert_eq!(special, ["<obs>", "<act>", "<end>", "<think>"]);
         assert_eq!(tokenizer.decode(&ids), "<obs>t1<act>{\"tool\":\"wait\"}<end><act>{}<end><think>");
     }
