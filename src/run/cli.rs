@@ -1,0 +1,237 @@
+//! The command line, declared once: `--help`, the man page and the completions all come from here.
+
+use crate::event::{Level, Pace};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Terminal ops console for agentic reinforcement learning.
+///
+/// Without a command: `run`, the live console on the built-in agent in the ops simulator, recorded.
+#[derive(Debug, Parser)]
+#[command(name = "pilothouse", version, about, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Cmd>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub global: GlobalArgs,
+}
+
+/// Printed under the help.
+pub const EXIT_CODES: &str = "Exit codes: 0 holds, 1 failed, 2 usage or configuration, 3 verification differs, 4 partial input.";
+
+/// Flags that every command takes.
+#[derive(Clone, Debug, Args)]
+pub struct GlobalArgs {
+    /// Configuration file: a patch over the defaults (RON)
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global")]
+    pub config: Option<PathBuf>,
+    /// Profile: a set of defaults that fits the place
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global")]
+    pub profile: Option<String>,
+    /// Set one value of the configuration, such as `agent.temperature=0.7`; may be repeated
+    #[arg(long = "set", global = true, value_name = "SECTION.FIELD=VALUE", help_heading = "Global")]
+    pub sets: Vec<String>,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, value_name = "WHEN", help_heading = "Global")]
+    pub color: Option<ColorArg>,
+    /// Draw with ASCII alone
+    #[arg(long, global = true, help_heading = "Global")]
+    pub ascii: bool,
+    /// Theme: dark, light, system, or a file
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global")]
+    pub theme: Option<String>,
+    /// Fewer bytes a second, for slow links
+    #[arg(long, global = true, help_heading = "Global")]
+    pub low_bandwidth: bool,
+    /// Leave the mouse to the terminal
+    #[arg(long, global = true, help_heading = "Global")]
+    pub no_mouse: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    Auto,
+    Always,
+    Never,
+    #[value(name = "16")]
+    Ansi16,
+    #[value(name = "256")]
+    Ansi256,
+    Truecolor,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Cmd {
+    /// Run the agent: the live console, or headless
+    Run(RunArgs),
+    /// Open a recording: the console on it, its transcript, its events, or its verification
+    Replay(ReplayArgs),
+    /// Train an agent
+    #[command(subcommand)]
+    Train(TrainCmd),
+    /// Evaluate agents on held-out seeds
+    Eval(EvalArgs),
+    /// Check or show the configuration
+    #[command(subcommand)]
+    Config(ConfigCmd),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell to complete in
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// Flags of `run`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunArgs {
+    /// No screen: one line an episode and a summary
+    #[arg(long)]
+    pub headless: bool,
+    /// Where the model runs: auto, cpu, or cuda:N
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// The environment
+    #[arg(long, value_name = "NAME")]
+    pub env: Option<String>,
+    /// How hard the environment is: L0 to L3
+    #[arg(long, value_name = "LEVEL")]
+    pub level: Option<Level>,
+    /// Seed of the run; the same seed gives the same events
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Episodes that run side by side, decoded as one batch
+    #[arg(long, value_name = "N")]
+    pub lanes: Option<u32>,
+    /// Who decides: builtin, heuristic, random, oracle, or a checkpoint directory
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// The built-in checkpoint to begin with
+    #[arg(long, value_name = "ID")]
+    pub checkpoint: Option<String>,
+    /// Write the recording to this file, which must not exist yet
+    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
+    pub record: Option<PathBuf>,
+    /// Keep no recording
+    #[arg(long)]
+    pub no_record: bool,
+    /// Speed: `max`, or a factor of about one decision a second
+    #[arg(long, value_name = "PACE")]
+    pub pace: Option<Pace>,
+    /// End after this many episodes (headless: 1 unless given)
+    #[arg(long, value_name = "N")]
+    pub episodes: Option<u32>,
+    /// Cut episodes after this many decisions
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u32>,
+    /// Print the events as JSON Lines; implies --headless
+    #[arg(long)]
+    pub json: bool,
+    /// Watch only: no key changes the run
+    #[arg(long)]
+    pub read_only: bool,
+}
+
+/// Flags of `replay`.
+#[derive(Clone, Debug, Args)]
+pub struct ReplayArgs {
+    /// The recording; `sample` is one that came with the program
+    pub file: PathBuf,
+    /// No screen: print the transcript
+    #[arg(long)]
+    pub headless: bool,
+    /// Print the events as JSON Lines; implies --headless
+    #[arg(long)]
+    pub json: bool,
+    /// Speed of the playback: `max`, or a factor of the recorded time
+    #[arg(long, value_name = "SPEED")]
+    pub speed: Option<Pace>,
+    /// Begin at this step: `[lane:]episode/step`, a step of the first episode, or `@seq`
+    #[arg(long, value_name = "STEP")]
+    pub from: Option<String>,
+    /// End at the first event for which this condition (CEL) holds, such as `reward < 0.2`
+    #[arg(long, value_name = "CEL")]
+    pub until: Option<String>,
+    /// Simulate it again from its seeds and compare exactly: `sim`, or `policy` to run the model again too
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "sim")]
+    pub verify: Option<VerifyArg>,
+    /// Write a picture of the console to this file (.svg, .txt or .ans) and end
+    #[arg(long, value_name = "FILE")]
+    pub shot: Option<PathBuf>,
+    /// Size of the picture in columns and rows
+    #[arg(long, value_name = "COLSxROWS", default_value = "120x36")]
+    pub size: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VerifyArg {
+    Sim,
+    Policy,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TrainCmd {
+    /// Clone the runbook, thoughts included, then let it correct the student (DAgger)
+    Bc(TrainBcArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TrainBcArgs {
+    /// The environment
+    #[arg(long, value_name = "NAME", default_value = "ops")]
+    pub env: String,
+    /// Seed of the training: the same command makes the same checkpoints
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Cloning steps before DAgger
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u32>,
+    /// Where the checkpoint directories are made
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub out: PathBuf,
+    /// Print `UpdateCompleted` as JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `eval`.
+#[derive(Clone, Debug, Args)]
+pub struct EvalArgs {
+    /// Agents: built-in checkpoints by id, checkpoint directories, heuristic, random, oracle; two or more are compared seed by seed
+    #[arg(required = true, value_name = "AGENT")]
+    pub agents: Vec<String>,
+    /// The environment
+    #[arg(long, value_name = "NAME", default_value = "ops")]
+    pub env: String,
+    /// Levels to evaluate at; may be repeated
+    #[arg(long = "level", value_name = "LEVEL")]
+    pub levels: Vec<Level>,
+    /// Held-out seeds, the second not included
+    #[arg(long, value_name = "A..B", conflicts_with = "episodes")]
+    pub seeds: Option<String>,
+    /// How many held-out seeds, from 0 on
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub episodes: u32,
+    /// Print `EvaluationCompleted` as JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCmd {
+    /// Read the configuration and say what is wrong with it
+    Check,
+    /// Print each value
+    Show {
+        /// Also where each value came from
+        #[arg(long)]
+        origin: bool,
+        /// Print JSON Lines
+        #[arg(long)]
+        json: bool,
+    },
+}
