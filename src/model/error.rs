@@ -21,6 +21,8 @@ pub enum ModelError {
     Weights(String),
     #[error("the tokenizer has {tokenizer} tokens, config.json says {config}: the two files belong to different models")]
     Vocabulary { tokenizer: usize, config: usize },
+    #[error("the network was asked for the impossible: {0}")]
+    Input(String),
     #[error("device `{wanted}`: {reason}")]
     Device { wanted: String, reason: String },
     #[error("candle: {0}")]

@@ -5,7 +5,9 @@
 //! Test: `cargo test --lib model::`.
 
 mod config;
+pub mod cpu;
 mod error;
+mod kernels;
 pub mod testing;
 pub mod tokenizer;
 pub mod weights;
