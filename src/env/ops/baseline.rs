@@ -131,15 +131,15 @@ impl Runbook {
             let (verb, call) = remedy_call(cause, service, says)?;
             return Some(decision(format!("{whole}, {}, {verb}", cause.word()), call));
         }
-        // `mail slow` and `mail down` point one service further down.
-        if let Some((name, "slow" | "down")) = says.split_once(' ') {
-            return Some(decision(format!("{whole}, query {name}"), query(name)));
+        // `slow(mail)` and `down(mail)` point one service further down.
+        if let Some(("slow" | "down", name)) = says.strip_suffix(')').and_then(|s| s.split_once('(')) {
+            return Some(decision(format!("{whole}, query({name})"), query(name)));
         }
         if says == "ok" {
             self.cleared.push(service.to_owned());
         }
         let next = self.suspect(sight)?;
-        Some(decision(format!("{whole}, query {next}"), query(next)))
+        Some(decision(format!("{whole}, query({next})"), query(next)))
     }
 
     /// The alerting service furthest down that was not cleared.
@@ -157,7 +157,7 @@ impl Runbook {
         if waited > PATIENCE_TICKS
             && let Some(next) = self.suspect(sight)
         {
-            return decision(format!("{alert}, {word} stays, query {next}"), query(next));
+            return decision(format!("{alert}, {word} stays, query({next})"), query(next));
         }
         decision(format!("{alert}, {word} fixed, wait"), ToolCall::new("wait"))
     }
@@ -183,7 +183,7 @@ impl Baseline for Runbook {
         }
         let alert = sight.alert.0;
         if let Some(name) = self.suspect(&sight) {
-            return decision(format!("{alert}, query {name}"), query(name));
+            return decision(format!("{alert}, query({name})"), query(name));
         }
         // All that alerts was cleared once: look again from the start.
         self.cleared.clear();

@@ -176,7 +176,7 @@ impl Episode {
         let tick = self.cluster.tick;
         let name = &self.cluster.services[service].name;
         let own = self.cluster.faults.iter().find(|f| f.service == service && f.is_active(tick));
-        let behind = || self.hurting_callee(service).map(|(callee, word)| format!("{} {word}", self.cluster.services[callee].name));
+        let behind = || self.hurting_callee(service).map(|(callee, word)| format!("{word}({})", self.cluster.services[callee].name));
         match of {
             Query::Logs => {
                 let says = match own {
