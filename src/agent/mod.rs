@@ -11,7 +11,7 @@ pub mod react;
 use crate::event::{FinishReason, LaneId, SafeText, TokenId};
 
 /// A part of a prompt. Each is tokenized by itself, so that text can't imitate the mark of another role.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Segment {
     pub role: Role,
     pub text: SafeText,

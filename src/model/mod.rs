@@ -10,6 +10,7 @@ mod error;
 mod kernels;
 pub mod testing;
 pub mod tokenizer;
+pub mod train;
 pub mod weights;
 
 pub use config::LlamaConfig;
