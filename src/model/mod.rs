@@ -6,8 +6,11 @@
 
 mod config;
 pub mod cpu;
+pub mod device;
 mod error;
+mod grammar;
 mod kernels;
+pub mod sampling;
 pub mod testing;
 pub mod tokenizer;
 pub mod train;

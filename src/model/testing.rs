@@ -111,3 +111,8 @@ pub fn naive_logits(weights: &Weights, tokens: &[u32]) -> Vec<f64> {
     };
     stream.iter().flat_map(|x| head(&norm(x, &get("model.norm.weight")))).collect()
 }
+
+#[cfg(test)]
+pub fn tool(name: &str, parameters: serde_json::Value) -> crate::event::ToolSpec {
+    crate::event::ToolSpec { name: name.to_owned(), description: String::new(), parameters, mutates: false }
+}
