@@ -2,6 +2,7 @@
 
 use super::kernels::{self, Columns, Rows};
 use super::weights::{EMBEDDING, FINAL_NORM, HEAD, LAYER_PARTS, Weights, layer_name, transpose};
+use super::network::Span;
 use super::{LlamaConfig, ModelError};
 
 /// Weights of a layer, (k, n) contiguous. What reads the same input lies side by side.
@@ -63,21 +64,6 @@ impl CpuCache {
     }
 }
 
-/// Which logits of a span are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    Nothing,
-    Last,
-    All,
-}
-
-/// Tokens that go to the end of one lane's cache.
-pub struct Span<'a> {
-    pub cache: &'a mut CpuCache,
-    pub tokens: &'a [u32],
-    pub logits: Wanted,
-}
-
 /// Buffers that are kept from call to call.
 #[derive(Default)]
 pub struct Scratch {
@@ -127,8 +113,8 @@ impl CpuNetwork {
 
     /// Computes the tokens of all spans and appends them to their caches. Returns the wanted logits, rows of `vocab_size` in the order of the spans.
     /// Each row is the same, bit for bit, whatever else is in the call and however its lane's tokens were cut into calls.
-    pub fn forward<'s>(&self, spans: &mut [Span<'_>], scratch: &'s mut Scratch) -> Result<&'s [f32], ModelError> {
-        self.check(spans)?;
+    pub fn forward<'s>(&self, spans: &mut [Span<'_, CpuCache>], scratch: &'s mut Scratch) -> Result<&'s [f32], ModelError> {
+        super::network::check_spans(&self.config, spans.iter().map(|s| (s.cache.length, s.tokens)))?;
         let (d, ff) = (self.config.hidden_size, self.config.intermediate_size);
         let rows = spans.iter().map(|s| s.tokens.len()).sum::<usize>();
         self.embed(spans, &mut scratch.stream);
@@ -156,20 +142,7 @@ impl CpuNetwork {
         Ok(&scratch.logits)
     }
 
-    fn check(&self, spans: &[Span<'_>]) -> Result<(), ModelError> {
-        for span in spans {
-            if let Some(token) = span.tokens.iter().find(|t| **t as usize >= self.config.vocab_size) {
-                return Err(ModelError::Input(format!("token {token} is outside the vocabulary of {}", self.config.vocab_size)));
-            }
-            if span.cache.length + span.tokens.len() > span.cache.capacity {
-                let (have, more, limit) = (span.cache.length, span.tokens.len(), span.cache.capacity);
-                return Err(ModelError::Input(format!("{have} + {more} tokens do not fit into a context of {limit}")));
-            }
-        }
-        Ok(())
-    }
-
-    fn embed(&self, spans: &[Span<'_>], stream: &mut Vec<f32>) {
+    fn embed(&self, spans: &[Span<'_, CpuCache>], stream: &mut Vec<f32>) {
         let d = self.config.hidden_size;
         stream.clear();
         for token in spans.iter().flat_map(|s| s.tokens) {
@@ -185,7 +158,7 @@ impl CpuNetwork {
     }
 
     /// Rotates queries and keys, stores keys and values, attends. Reads `scratch.qkv`, writes `scratch.attended`.
-    fn attend(&self, layer: usize, spans: &mut [Span<'_>], scratch: &mut Scratch) {
+    fn attend(&self, layer: usize, spans: &mut [Span<'_, CpuCache>], scratch: &mut Scratch) {
         let (q_width, kv_width) = (self.config.q_width(), self.config.kv_width());
         let row_width = q_width + 2 * kv_width;
         resize(&mut scratch.attended, scratch.qkv.len() / row_width * q_width);
@@ -242,15 +215,11 @@ impl CpuNetwork {
 }
 
 /// Keeps of the stream only the rows whose logits are wanted.
-fn keep_wanted(spans: &[Span<'_>], width: usize, stream: &mut Vec<f32>) {
+fn keep_wanted(spans: &[Span<'_, CpuCache>], width: usize, stream: &mut Vec<f32>) {
     let (mut read, mut write) = (0, 0);
     for span in spans {
         let rows = span.tokens.len();
-        let kept = match span.logits {
-            Wanted::Nothing => 0,
-            Wanted::Last => rows.min(1),
-            Wanted::All => rows,
-        };
+        let kept = span.logits.rows_of(rows);
         stream.copy_within((read + rows - kept) * width..(read + rows) * width, write * width);
         read += rows;
         write += kept;
@@ -277,6 +246,7 @@ fn side_by_side(k: usize, parts: &[(&[f32], usize)]) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::network::Wanted;
     use super::super::testing::{naive_logits, random_weights, tiny_config};
     use super::*;
     use rand_chacha::ChaCha8Rng;

@@ -5,11 +5,15 @@
 //! Test: `cargo test --lib model::`.
 
 mod config;
+pub mod candle;
 pub mod cpu;
 pub mod device;
 mod error;
 mod grammar;
 mod kernels;
+mod language_model;
+pub mod network;
+mod policy;
 pub mod sampling;
 pub mod testing;
 pub mod tokenizer;
@@ -17,6 +21,9 @@ pub mod train;
 pub mod weights;
 
 pub use config::LlamaConfig;
+pub use device::{ChosenDevice, DeviceChoice, choose_device};
 pub use error::ModelError;
+pub use language_model::LanguageModel;
+pub use policy::LocalPolicy;
 pub use tokenizer::{Detokenizer, Tokenizer};
 pub use weights::{DiskType, Weights};

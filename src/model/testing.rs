@@ -116,3 +116,16 @@ pub fn naive_logits(weights: &Weights, tokens: &[u32]) -> Vec<f64> {
 pub fn tool(name: &str, parameters: serde_json::Value) -> crate::event::ToolSpec {
     crate::event::ToolSpec { name: name.to_owned(), description: String::new(), parameters, mutates: false }
 }
+
+#[cfg(test)]
+pub fn cpu() -> super::ChosenDevice {
+    super::choose_device(super::DeviceChoice::Cpu, &[]).unwrap()
+}
+
+/// A random network over [`tiny_tokenizer`], context 192.
+#[cfg(test)]
+pub fn tiny_model(seed: u64) -> super::LanguageModel {
+    let tokenizer = tiny_tokenizer();
+    let config = LlamaConfig { vocab_size: tokenizer.vocab_size(), max_position_embeddings: 192, ..tiny_config() };
+    super::LanguageModel::new(&random_weights(&config, seed), tokenizer, &cpu()).unwrap()
+}
