@@ -82,7 +82,17 @@ impl CandleNetwork {
         let (positions, half) = (config.max_position_embeddings, config.head_dim() / 2);
         let (cos, sin) = kernels::rope_tables(positions, config.head_dim(), config.rope_theta);
         let table = |t: Vec<f32>| Tensor::from_vec(t, (positions, half), device)?.to_dtype(dtype);
-        Ok(Self { norm: take(FINAL_NORM)?, cos: table(cos)?, sin: table(sin)?, device: device.clone(), config, dtype, embedding, layers, head })
+        Ok(Self {
+            norm: take(FINAL_NORM)?,
+            cos: table(cos)?,
+            sin: table(sin)?,
+            device: device.clone(),
+            config,
+            dtype,
+            embedding,
+            layers,
+            head,
+        })
     }
 
     pub fn config(&self) -> &LlamaConfig {
@@ -91,7 +101,11 @@ impl CandleNetwork {
 
     pub fn new_cache(&self) -> Result<CandleCache, ModelError> {
         let shape = (self.config.kv_heads(), self.config.max_position_embeddings, self.config.head_dim());
-        let zeros = || (0..self.config.num_hidden_layers).map(|_| Tensor::zeros(shape, self.dtype, &self.device)).collect::<candle_core::Result<Vec<_>>>();
+        let zeros = || {
+            (0..self.config.num_hidden_layers)
+                .map(|_| Tensor::zeros(shape, self.dtype, &self.device))
+                .collect::<candle_core::Result<Vec<_>>>()
+        };
         Ok(CandleCache { keys: zeros()?, values: zeros()?, length: 0 })
     }
 
@@ -127,7 +141,14 @@ impl CandleNetwork {
     }
 
     /// (rows, hidden) to (rows, query width).
-    fn attend(&self, index: usize, layer: &Layer, x: &Tensor, tables: (&Tensor, &Tensor), spans: &mut [Span<'_, CandleCache>]) -> Result<Tensor, ModelError> {
+    fn attend(
+        &self,
+        index: usize,
+        layer: &Layer,
+        x: &Tensor,
+        tables: (&Tensor, &Tensor),
+        spans: &mut [Span<'_, CandleCache>],
+    ) -> Result<Tensor, ModelError> {
         let (head_dim, rows) = (self.config.head_dim(), x.dim(0)?);
         // (1, heads, rows, head_dim): rope takes the rows as one sequence, each with its own angles.
         let heads = |w: &Tensor, n: usize| x.matmul(w)?.reshape((1, rows, n, head_dim))?.transpose(1, 2)?.contiguous();
@@ -218,8 +239,10 @@ mod tests {
             let mut caches_b: Vec<_> = lanes.iter().map(|_| candle.new_cache().unwrap()).collect();
             for (cut, wanted) in [(0..2, Wanted::All), (2..3, Wanted::Last), (3..99, Wanted::All)] {
                 let part = |l: usize| &lanes[l][cut.start.min(lanes[l].len())..cut.end.min(lanes[l].len())];
-                let mut a: Vec<_> = caches_a.iter_mut().enumerate().map(|(l, cache)| Span { cache, tokens: part(l), logits: wanted }).collect();
-                let mut b: Vec<_> = caches_b.iter_mut().enumerate().map(|(l, cache)| Span { cache, tokens: part(l), logits: wanted }).collect();
+                let mut a: Vec<_> =
+                    caches_a.iter_mut().enumerate().map(|(l, cache)| Span { cache, tokens: part(l), logits: wanted }).collect();
+                let mut b: Vec<_> =
+                    caches_b.iter_mut().enumerate().map(|(l, cache)| Span { cache, tokens: part(l), logits: wanted }).collect();
                 let (a, b) = (ours.forward(&mut a, &mut scratch).unwrap(), candle.forward(&mut b).unwrap());
                 assert_eq!(a.len(), b.len());
                 assert!(a.iter().zip(&b).all(|(x, y)| (x - y).abs() < 1e-4), "{cut:?}");

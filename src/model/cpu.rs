@@ -1,8 +1,8 @@
 //! The network on the CPU: f32, one thread, bit-exact whatever is computed together (see [`super::kernels`]).
 
 use super::kernels::{self, Columns, Rows};
-use super::weights::{EMBEDDING, FINAL_NORM, HEAD, LAYER_PARTS, Weights, layer_name, transpose};
 use super::network::Span;
+use super::weights::{EMBEDDING, FINAL_NORM, HEAD, LAYER_PARTS, Weights, layer_name, transpose};
 use super::{LlamaConfig, ModelError};
 
 /// Weights of a layer, (k, n) contiguous. What reads the same input lies side by side.

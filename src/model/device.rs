@@ -43,7 +43,9 @@ pub fn choose_device(choice: DeviceChoice, busy_gpus: &[usize]) -> Result<Chosen
             Ok(device) => Ok(ChosenDevice { device, reason: format!("cuda:{n}: asked for") }),
             Err(reason) => Err(ModelError::Device { wanted: format!("cuda:{n}"), reason }),
         },
-        DeviceChoice::Auto if busy_gpus.contains(&0) => Ok(cpu("cpu: another process computes on cuda:0; ask for it with --device cuda:0".to_owned())),
+        DeviceChoice::Auto if busy_gpus.contains(&0) => {
+            Ok(cpu("cpu: another process computes on cuda:0; ask for it with --device cuda:0".to_owned()))
+        }
         DeviceChoice::Auto => Ok(match open_cuda(0) {
             Ok(device) => ChosenDevice { device, reason: "cuda:0: free".to_owned() },
             Err(reason) => cpu(format!("cpu: {reason}")),
@@ -64,7 +66,9 @@ mod tests {
 
     #[test]
     fn choices_are_parsed() {
-        for (text, choice) in [("auto", DeviceChoice::Auto), ("cpu", DeviceChoice::Cpu), ("cuda:3", DeviceChoice::Cuda(3)), ("cuda", DeviceChoice::Cuda(0))] {
+        for (text, choice) in
+            [("auto", DeviceChoice::Auto), ("cpu", DeviceChoice::Cpu), ("cuda:3", DeviceChoice::Cuda(3)), ("cuda", DeviceChoice::Cuda(0))]
+        {
             assert_eq!(text.parse::<DeviceChoice>().unwrap(), choice);
         }
         for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x"] {

@@ -15,9 +15,30 @@ const CACHE_MAX: usize = 64;
 
 /// Keywords of JSON Schema that a parameter may use. Others would be ignored or refused later, so they are refused by name.
 const KEYWORDS: [&str; 24] = [
-    "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
-    "items", "prefixItems", "minItems", "maxItems", "properties", "required", "additionalProperties", "anyOf", "title", "description", "default",
-    "examples", "$comment",
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "anyOf",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "$comment",
 ];
 
 /// Makes grammars for one vocabulary and keeps them.
@@ -51,7 +72,8 @@ impl Grammars {
         let info = TokRxInfo::new(words.len() as u32, tokenizer.end().0);
         let environment: TokEnv = Arc::new(ApproximateTokEnv::new(TokTrie::from(&info, &words)));
         // Slices pay for vocabularies of 100,000; here they only cost.
-        let mut factory = ParserFactory::new(&environment, InferenceCapabilities::default(), &[]).map_err(|e| PolicyError::Backend(e.to_string()))?;
+        let mut factory =
+            ParserFactory::new(&environment, InferenceCapabilities::default(), &[]).map_err(|e| PolicyError::Backend(e.to_string()))?;
         factory.quiet();
         let continuations = (0u32..).zip(&words).filter(|(_, w)| matches!(w.as_slice(), [0x80..=0xbf])).map(|(id, _)| id).collect();
         let marks = Marks { act: tokenizer.mark(Role::Action), end: tokenizer.end(), continuations: Arc::new(continuations) };
@@ -218,9 +240,15 @@ mod tests {
 
     fn tools() -> Vec<ToolSpec> {
         vec![
-            tool("restart", json!({"type": "object", "properties": {"svc": {"enum": ["pay", "mail"]}}, "required": ["svc"], "additionalProperties": false})),
-            tool("scale", json!({"type": "object", "properties": {"svc": {"enum": ["pay", "mail"]}, "by": {"type": "integer", "minimum": -2, "maximum": 8}},
-                "required": ["svc", "by"]})),
+            tool(
+                "restart",
+                json!({"type": "object", "properties": {"svc": {"enum": ["pay", "mail"]}}, "required": ["svc"], "additionalProperties": false}),
+            ),
+            tool(
+                "scale",
+                json!({"type": "object", "properties": {"svc": {"enum": ["pay", "mail"]}, "by": {"type": "integer", "minimum": -2, "maximum": 8}},
+                "required": ["svc", "by"]}),
+            ),
             tool("scale_up", json!({"properties": {"why": {"type": "string", "maxLength": 6}}})),
             tool("wait", json!({"type": "object"})),
         ]
@@ -264,7 +292,10 @@ mod tests {
             let special = ids.iter().filter(|id| tokenizer.is_special(TokenId(**id))).count();
             let act = ids.iter().position(|id| *id == tokenizer.mark(Role::Action).0).unwrap();
             assert!(special == 2 && act <= 15, "{}", tokenizer.decode(&ids));
-            assert!(std::str::from_utf8(&ids[..act].iter().flat_map(|id| tokenizer.token_bytes(TokenId(*id)).to_vec()).collect::<Vec<u8>>()).is_ok());
+            assert!(
+                std::str::from_utf8(&ids[..act].iter().flat_map(|id| tokenizer.token_bytes(TokenId(*id)).to_vec()).collect::<Vec<u8>>())
+                    .is_ok()
+            );
             let text = tokenizer.decode(&ids[act + 1..ids.len() - 1]);
             let call: Map<String, Value> = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
             assert!(valid(&tools, &call), "{text}");

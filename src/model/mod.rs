@@ -4,8 +4,8 @@
 //! Accepts: prompts; verified checkpoint bytes.
 //! Test: `cargo test --lib model::`.
 
-mod config;
 pub mod candle;
+mod config;
 pub mod cpu;
 pub mod device;
 mod error;

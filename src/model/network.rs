@@ -44,7 +44,11 @@ pub enum Cache {
 
 impl Network {
     pub fn new(weights: &Weights, device: &ChosenDevice) -> Result<Self, ModelError> {
-        Ok(if device.device.is_cpu() { Self::Cpu(CpuNetwork::new(weights)?) } else { Self::Candle(CandleNetwork::new(weights, &device.device)?) })
+        Ok(if device.device.is_cpu() {
+            Self::Cpu(CpuNetwork::new(weights)?)
+        } else {
+            Self::Candle(CandleNetwork::new(weights, &device.device)?)
+        })
     }
 
     pub fn config(&self) -> &LlamaConfig {

@@ -143,7 +143,8 @@ impl Policy for LocalPolicy {
 
     /// The message of `from`, if one is open, stays with `from`. Where the copy fails for want of memory `to` starts empty.
     fn fork(&mut self, from: LaneId, to: LaneId) {
-        let copy = self.lanes.get(&from).and_then(|l| Some(Lane { cache: l.cache.duplicate().ok()?, tokens: l.tokens.clone(), message: None }));
+        let copy =
+            self.lanes.get(&from).and_then(|l| Some(Lane { cache: l.cache.duplicate().ok()?, tokens: l.tokens.clone(), message: None }));
         match copy {
             Some(copy) => self.lanes.insert(to, copy),
             None => self.lanes.remove(&to),
@@ -233,7 +234,13 @@ mod tests {
 
     fn spec(seed: u64) -> DecodeSpec {
         let svc = json!({"type": "object", "properties": {"svc": {"enum": ["pay", "mail"]}}, "required": ["svc"]});
-        DecodeSpec { tools: Arc::new(vec![tool("restart", svc), tool("wait", json!({}))]), temperature: 1.0, top_p: 0.95, seed, tokens_max: 60 }
+        DecodeSpec {
+            tools: Arc::new(vec![tool("restart", svc), tool("wait", json!({}))]),
+            temperature: 1.0,
+            top_p: 0.95,
+            seed,
+            tokens_max: 60,
+        }
     }
 
     fn policy() -> LocalPolicy {
@@ -266,7 +273,8 @@ mod tests {
         pieces.iter().map(of).collect()
     }
 
-    const LONG: &str = "gw>mail,pay;mail p5 e5;pay p6;gw>mail,pay;mail p5 e5;pay p6 gw>mail,pay;mail p5 e5;pay p6 gw>mail,pay;mail p5 e5;pay p6 and on";
+    const LONG: &str =
+        "gw>mail,pay;mail p5 e5;pay p6;gw>mail,pay;mail p5 e5;pay p6 gw>mail,pay;mail p5 e5;pay p6 gw>mail,pay;mail p5 e5;pay p6 and on";
 
     #[test]
     fn a_message_is_a_thought_and_a_valid_call() {
@@ -276,9 +284,14 @@ mod tests {
             let text = text(&pieces);
             assert_eq!(pieces.last(), Some(&Progress::Done(FinishReason::Stop)), "{text}");
             let call = text.split_once("<act>").unwrap().1.strip_suffix("<end>").unwrap();
-            assert!([r#"{"tool":"restart","svc":"pay"}"#, r#"{"tool":"restart","svc":"mail"}"#, r#"{"tool":"wait"}"#].contains(&call), "{text}");
+            assert!(
+                [r#"{"tool":"restart","svc":"pay"}"#, r#"{"tool":"restart","svc":"mail"}"#, r#"{"tool":"wait"}"#].contains(&call),
+                "{text}"
+            );
             for piece in &pieces[..pieces.len() - 1] {
-                assert!(matches!(piece, Progress::Piece { token: Some(_), logprob: Some(l), entropy: Some(e), .. } if *l < 0.0 && *e > 0.0));
+                assert!(
+                    matches!(piece, Progress::Piece { token: Some(_), logprob: Some(l), entropy: Some(e), .. } if *l < 0.0 && *e > 0.0)
+                );
             }
         }
     }
