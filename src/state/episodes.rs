@@ -12,6 +12,7 @@ pub struct CurrentEpisode {
     pub seed: Seed,
     pub level: Level,
     pub goal: SafeText,
+    pub checkpoint: Option<CheckpointId>,
     pub fields: Vec<ObservationField>,
     /// The latest observation's numbers, one a field.
     pub values: Vec<Option<f64>>,

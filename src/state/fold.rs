@@ -1,7 +1,10 @@
-//! The fold itself.
+//! The fold itself: one arm an event kind.
 
-use super::{CurrentEpisode, DashState, Transcript};
-use crate::event::{Envelope, LaneId, Phase, Seq};
+use super::{CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, Transcript};
+use crate::event::{
+    AlertState, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq,
+    ToolCallFinished, TransitionRecorded,
+};
 use serde::{Deserialize, Serialize};
 
 /// What one lane shows.
@@ -21,16 +24,244 @@ pub enum ApplyError {
 impl DashState {
     /// Folds one event in. Pure.
     pub fn apply(&mut self, envelope: &Envelope) -> Result<(), ApplyError> {
-        if envelope.seq != self.seq.next() {
+        let first = match &envelope.event {
+            // A seal left out a range and put this in its place.
+            Event::Elided(e) => e.from,
+            _ => envelope.seq,
+        };
+        if first != self.seq.next() {
             return Err(ApplyError::Gap { after: self.seq, found: envelope.seq });
         }
         self.seq = envelope.seq;
         self.t_ns = envelope.t_ns;
+        self.fold(envelope);
         Ok(())
     }
 
     /// The lane's state, if it has begun.
     pub fn lane(&self, lane: LaneId) -> Option<&LaneState> {
         self.lanes.get(&lane)
+    }
+
+    /// Share of the newest `window` episodes that succeeded; unset before the first has ended.
+    pub fn success_ratio(&self, window: usize) -> Option<f64> {
+        let newest: Vec<bool> = self.episodes.iter().rev().take(window).map(|e| e.end.success).collect();
+        (!newest.is_empty()).then(|| newest.iter().filter(|s| **s).count() as f64 / newest.len() as f64)
+    }
+
+    fn fold(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Event::RunStarted(e) => self.run = Some(e.clone()),
+            Event::EpisodeStarted(e) => {
+                let seed = e.seed;
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.episode = CurrentEpisode {
+                    episode: envelope.episode.unwrap_or_default(),
+                    seed,
+                    level: e.level,
+                    goal: e.goal.clone(),
+                    fields: e.fields.clone(),
+                    state_hash: e.state_hash,
+                    checkpoint: e.checkpoint.clone(),
+                    ..CurrentEpisode::default()
+                };
+                lane.transcript.streaming = None;
+                lane.push(envelope, RowKind::EpisodeStart { seed: seed.0, level: e.level, goal: e.goal.clone() });
+            }
+            Event::PhaseEntered(e) => {
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.phase = Some(e.phase);
+                if let Some(step) = envelope.step {
+                    lane.episode.step = step;
+                }
+            }
+            Event::ObservationReceived(e) => {
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.episode.values = e.observation.values.clone();
+                lane.episode.step = envelope.step.unwrap_or_default();
+                let (text, compact) = (e.observation.text.clone(), e.observation.compact.clone());
+                lane.push(envelope, RowKind::Observation { text, compact });
+            }
+            Event::ThoughtDelta(e) => {
+                let t_ns = self.t_ns;
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                let streaming = lane.transcript.streaming.get_or_insert_with(|| Streaming { started_t_ns: t_ns, ..Streaming::default() });
+                streaming.text.push(&e.text);
+                streaming.tokens += e.tokens;
+            }
+            Event::MessageCompleted(e) => {
+                self.tokens_total += e.token_ids.len() as u64;
+                self.lanes.entry(envelope.lane).or_default().message(envelope, e);
+            }
+            Event::ToolCallStarted(e) => {
+                let stats = self.tools.entry(e.call.name.clone()).or_default();
+                stats.calls_total += 1;
+                stats.in_flight += 1;
+                let kind = RowKind::Action { call: e.call.clone(), route: e.route, outcome: None, reward: None };
+                self.lanes.entry(envelope.lane).or_default().push(envelope, kind);
+            }
+            Event::ToolCallFinished(e) => self.tool_finished(envelope, e),
+            Event::TransitionRecorded(e) => self.lanes.entry(envelope.lane).or_default().transition(envelope, e),
+            Event::DecisionSettled(_) => self.decisions_total += 1,
+            Event::MemoryCompressed(e) => {
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.episode.compression_ratio_last = Some(e.ratio);
+                lane.push(envelope, RowKind::Compressed { before: e.before, after: e.after, ratio: e.ratio });
+            }
+            Event::EpisodeEnded(e) => {
+                self.episodes_total += 1;
+                self.successes_total += u64::from(e.success);
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.episode.ended = Some(e.clone());
+                lane.transcript.streaming = None;
+                let row = EpisodeRow {
+                    seq: envelope.seq,
+                    t_ns: envelope.t_ns,
+                    lane: envelope.lane,
+                    episode: lane.episode.episode,
+                    seed: lane.episode.seed,
+                    checkpoint: lane.episode.checkpoint.clone(),
+                    end: e.clone(),
+                };
+                let kind = RowKind::EpisodeEnd {
+                    success: e.success,
+                    episode_return: e.episode_return,
+                    hybrid: e.hybrid,
+                    final_reward: e.final_reward,
+                    length: e.length,
+                    truncated: e.ending == EpisodeEnding::Truncated,
+                    aborted: e.ending == EpisodeEnding::Aborted,
+                    truth: e.truth.clone(),
+                };
+                lane.push(envelope, kind);
+                self.episodes.push(row);
+            }
+            Event::RunStateChanged(e) => {
+                if e.state == RunState::Paused && self.run_state == RunState::Running {
+                    self.mark(envelope, MarkKind::Paused);
+                }
+                self.run_state = e.state;
+                self.run_state_reason = e.reason.clone();
+            }
+            Event::PaceChanged(e) => self.pace = Some(e.pace),
+            Event::PolicyStateChanged(e) => {
+                self.log(envelope, LogLevel::Info, "policy", format!("{:?}: {}", e.state, e.detail));
+                self.policy = Some(e.clone());
+            }
+            Event::CheckpointListed(e) => {
+                self.checkpoints.retain(|c| c.checkpoint != e.checkpoint);
+                self.checkpoints.push(e.clone());
+            }
+            Event::CheckpointSaved(e) => self.log(envelope, LogLevel::Info, "checkpoint", format!("saved {}", e.checkpoint)),
+            Event::CheckpointVerified(e) => {
+                let level = if e.ok { LogLevel::Info } else { LogLevel::Error };
+                self.log(envelope, level, "checkpoint", format!("{}: {}", e.checkpoint, e.detail));
+            }
+            Event::CheckpointSwapped(e) => {
+                if e.from.is_some() {
+                    self.mark(envelope, MarkKind::Swapped);
+                }
+                self.serving = Some(e.to.clone());
+                self.log(envelope, LogLevel::Info, "checkpoint", format!("{} serves", e.to));
+            }
+            Event::UpdateCompleted(e) => self.updates.push(e.clone()),
+            Event::EvaluationCompleted(e) => self.evaluations.push(e.clone()),
+            Event::TelemetrySampled(e) => {
+                self.telemetry = Some(e.clone());
+                self.telemetry_history.push((envelope.t_ns, e.clone()));
+            }
+            Event::AlertStateChanged(e) => {
+                if e.state == AlertState::Firing {
+                    self.mark(envelope, MarkKind::Alert);
+                }
+                self.alerts.push((envelope.t_ns, e.clone()));
+            }
+            Event::CommandAccepted(e) => self.log(envelope, LogLevel::Debug, "command", format!("{:?}", e.command)),
+            Event::CommandRejected(e) => {
+                self.command_errors_total += 1;
+                self.log(envelope, LogLevel::Warn, "command", format!("{:?} refused: {}", e.command, e.reason));
+            }
+            Event::SinkFailed(e) => self.log(envelope, LogLevel::Error, &e.sink, e.reason.to_string()),
+            Event::SamplesDropped(e) => {
+                self.samples_dropped_total += e.count;
+                self.log(envelope, LogLevel::Warn, &e.sampler, format!("{} samples dropped", e.count));
+            }
+            Event::LogLine(e) => self.log(envelope, e.level, &e.target, e.text.to_string()),
+            Event::Elided(_) => {}
+            Event::Unknown { .. } => self.unknown_events_total += 1,
+        }
+    }
+
+    fn tool_finished(&mut self, envelope: &Envelope, e: &ToolCallFinished) {
+        let stats = self.tools.entry(e.tool.to_string()).or_default();
+        stats.in_flight = stats.in_flight.saturating_sub(1);
+        stats.durations_ns.push(e.duration_ns);
+        let lane = self.lanes.entry(envelope.lane).or_default();
+        if let Some(error_type) = e.error_type {
+            stats.errors_total += 1;
+            stats.last_error = Some((error_type, e.result.clone()));
+            lane.episode.tool_errors += 1;
+        }
+        let done = Outcome { result: e.result.clone(), error_type: e.error_type, duration_ns: e.duration_ns };
+        if let Some(RowKind::Action { outcome, .. }) = lane.last_action() {
+            *outcome = Some(done);
+        }
+    }
+
+    fn mark(&mut self, envelope: &Envelope, kind: MarkKind) {
+        self.marks.push(Mark { seq: envelope.seq, t_ns: envelope.t_ns, episodes_total: self.episodes_total, kind });
+    }
+
+    fn log(&mut self, envelope: &Envelope, level: LogLevel, target: &str, text: String) {
+        let (target, text) = (SafeText::new(target), SafeText::from(text));
+        self.log.push(LogRow { seq: envelope.seq, t_ns: envelope.t_ns, level, target, text });
+    }
+}
+
+impl LaneState {
+    fn push(&mut self, envelope: &Envelope, kind: RowKind) {
+        self.transcript.push(Row {
+            seq: envelope.seq,
+            t_ns: envelope.t_ns,
+            episode: envelope.episode.unwrap_or_default(),
+            step: envelope.step.unwrap_or_default(),
+            kind,
+        });
+    }
+
+    fn message(&mut self, envelope: &Envelope, e: &MessageCompleted) {
+        self.transcript.streaming = None;
+        self.episode.prompt_tokens = (e.prompt_tokens > 0).then_some(e.prompt_tokens);
+        let mean = |values: &[f32]| (!values.is_empty()).then(|| values.iter().sum::<f32>() / values.len() as f32);
+        let kind = RowKind::Thought {
+            text: e.thought.clone(),
+            tokens: e.token_ids.len() as u32,
+            duration_ns: e.duration_ns,
+            logprob_mean: mean(&e.logprobs),
+            entropy_mean: mean(&e.entropy),
+        };
+        self.push(envelope, kind);
+    }
+
+    fn transition(&mut self, envelope: &Envelope, e: &TransitionRecorded) {
+        let episode = &mut self.episode;
+        episode.reward_last = Some(e.reward);
+        episode.reward_sum = e.reward_sum;
+        episode.discounted_sum = e.discounted_sum;
+        episode.state_hash = e.state_hash;
+        let step = envelope.step.unwrap_or_default().0;
+        episode.rewards.push(SeriesPoint { step, t_ns: envelope.t_ns, value: e.reward });
+        match &e.action {
+            RecordedAction::Text(text) => self.push(envelope, RowKind::Text { text: text.clone() }),
+            RecordedAction::Tool(_) | RecordedAction::Outside { .. } => {
+                if let Some(RowKind::Action { reward, .. }) = self.last_action() {
+                    *reward = Some(e.reward);
+                }
+            }
+        }
+    }
+
+    fn last_action(&mut self) -> Option<&mut RowKind> {
+        self.transcript.rows.last_mut().map(|row| &mut row.kind).filter(|kind| matches!(kind, RowKind::Action { .. }))
     }
 }

@@ -14,7 +14,7 @@ pub use episodes::{CurrentEpisode, EpisodeRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;
 pub use tools::ToolStats;
-pub use transcript::{Row, RowKind, Transcript};
+pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
 use crate::event::{
     AlertStateChanged, CheckpointId, CheckpointListed, EvaluationCompleted, LaneId, LogLevel, Pace, PolicyStateChanged, RunStarted,

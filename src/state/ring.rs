@@ -68,7 +68,8 @@ impl<T> Ring<T> {
         self.total
     }
 
-    pub fn clear(&mut self) {
-        self.items.clear();
+    /// Takes out the oldest entry.
+    pub fn pop_oldest(&mut self) -> Option<T> {
+        self.items.pop_front()
     }
 }

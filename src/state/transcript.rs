@@ -4,14 +4,57 @@ use super::Ring;
 use crate::event::{EpisodeId, ErrorType, Route, SafeText, Seq, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
 
+/// Bytes of text that a lane keeps.
+const BYTES_MAX: usize = 1 << 20;
+/// Rows that a lane keeps.
+const ROWS_MAX: usize = 8192;
+
 /// One lane's rows, oldest first, bounded in bytes; older ones come by page from the source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transcript {
     pub rows: Ring<Row>,
     /// The message that is being decoded, if one is.
     pub streaming: Option<Streaming>,
     /// Bytes of text in `rows`.
     pub bytes: usize,
+}
+
+impl Default for Transcript {
+    fn default() -> Self {
+        Self { rows: Ring::with_capacity(ROWS_MAX), streaming: None, bytes: 0 }
+    }
+}
+
+impl Transcript {
+    /// Appends a row; the oldest ones give way when the text is too much.
+    pub fn push(&mut self, row: Row) {
+        if self.rows.len() == ROWS_MAX
+            && let Some(oldest) = self.rows.pop_oldest()
+        {
+            self.bytes -= oldest.bytes();
+        }
+        self.bytes += row.bytes();
+        self.rows.push(row);
+        while self.bytes > BYTES_MAX && self.rows.len() > 1 {
+            if let Some(oldest) = self.rows.pop_oldest() {
+                self.bytes -= oldest.bytes();
+            }
+        }
+    }
+}
+
+impl Row {
+    /// Bytes of text that were there when the row was made; what comes to it later does not count.
+    fn bytes(&self) -> usize {
+        match &self.kind {
+            RowKind::EpisodeStart { goal, .. } => goal.len(),
+            RowKind::Observation { text, compact } => text.len() + compact.len(),
+            RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => text.len(),
+            RowKind::Action { call, .. } => call.name.len() + call.arguments.len() * 32,
+            RowKind::Compressed { .. } => 0,
+            RowKind::EpisodeEnd { truth, .. } => truth.len(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
