@@ -3,3 +3,10 @@
 //! Emits: tool results and error types.
 //! Accepts: tool calls as the agent made them.
 //! Test: `cargo test --lib tool::`.
+
+pub mod calculator;
+mod router;
+mod schema;
+
+pub use router::{CallError, Routed, Router};
+pub use schema::{SchemaError, Violation};
