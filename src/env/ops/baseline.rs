@@ -15,6 +15,11 @@ const QUIET_TICKS: u32 = 10;
 /// Ticks that it waits for the alerts to clear after its remedy.
 const PATIENCE_TICKS: u32 = 6;
 
+/// Level of requests from which the autoscaler acts on a hot service whose logs say nothing: 2.8 times the usual.
+const AUTOSCALE_RPS_LEVEL: u32 = 8;
+/// By how much it multiplies the replicas: enough for any spike.
+const AUTOSCALE_FACTOR: u32 = 3;
+
 /// Any valid call, uniformly over tools and arguments.
 pub struct RandomAgent {
     tools: Vec<ToolSpec>,
@@ -75,24 +80,45 @@ struct Sight<'a> {
     tick: u32,
     /// Whole `logs(pay): exit 137`, its service and what it says.
     logs: Option<(&'a str, &'a str, &'a str)>,
+    /// Names in `hot(pay)`.
+    hot: Vec<&'a str>,
     /// Whole `alert(gw,pay)`, and the names in it.
     alert: (&'a str, Vec<&'a str>),
+    /// The services' readings, such as `pay p9 e6 c9 r8 n2`.
+    services: Vec<&'a str>,
 }
 
 impl<'a> Sight<'a> {
     fn read(compact: &'a str) -> Self {
-        let mut sight = Sight { tick: 0, logs: None, alert: ("alert()", Vec::new()) };
+        let mut sight = Sight { tick: 0, logs: None, hot: Vec::new(), alert: ("alert()", Vec::new()), services: Vec::new() };
         for part in compact.split(';') {
             if let Some(tick) = part.strip_prefix('t').and_then(|t| t.parse().ok()) {
                 sight.tick = tick;
             } else if let Some((service, says)) = part.strip_prefix("logs(").and_then(|p| p.split_once("): ")) {
                 sight.logs = Some((part, service, says));
-            } else if let Some(names) = part.strip_prefix("alert(").and_then(|p| p.strip_suffix(')')) {
-                sight.alert = (part, names.split(',').filter(|n| !n.is_empty()).collect());
+            } else if let Some(names) = names_in(part, "hot(") {
+                sight.hot = names;
+            } else if let Some(names) = names_in(part, "alert(") {
+                sight.alert = (part, names);
+            } else {
+                sight.services.push(part);
             }
         }
         sight
     }
+
+    /// The number after `key` in the readings of `service`; unset when it is missing.
+    fn reading(&self, service: &str, key: char) -> Option<u32> {
+        let of = |part: &&&str| part.split(' ').next() == Some(service);
+        let readings = self.services.iter().find(of)?;
+        readings.split(' ').skip(1).find_map(|r| r.strip_prefix(key))?.parse().ok()
+    }
+}
+
+/// The names in `hot(gw,pay)`.
+fn names_in<'a>(part: &'a str, opening: &str) -> Option<Vec<&'a str>> {
+    let names = part.strip_prefix(opening)?.strip_suffix(')')?;
+    Some(names.split(',').filter(|n| !n.is_empty()).collect())
 }
 
 /// What a log line is a sign of.
@@ -116,6 +142,13 @@ fn remedy_call(cause: Cause, service: &str, says: &str) -> Option<(&'static str,
     }
 }
 
+/// The threshold autoscaler: replicas for a service that is hot because of its traffic.
+fn autoscale(service: &str, sight: &Sight<'_>) -> Option<u32> {
+    let busy = sight.hot.contains(&service) && sight.reading(service, 'r')? >= AUTOSCALE_RPS_LEVEL;
+    let replicas = sight.reading(service, 'n')?;
+    busy.then(|| (replicas * AUTOSCALE_FACTOR).min(REPLICAS_MAX))
+}
+
 fn query(service: &str) -> ToolCall {
     ToolCall::new("query").with("svc", service).with("of", "logs")
 }
@@ -137,6 +170,10 @@ impl Runbook {
         }
         if says == "ok" {
             self.cleared.push(service.to_owned());
+        } else if let Some(replicas) = autoscale(service, sight) {
+            self.finding = Some((service.to_owned(), Cause::Spike));
+            let call = ToolCall::new("scale").with("svc", service).with("n", replicas);
+            return Some(decision(format!("{whole}, hot({service}), spike, scale"), call));
         }
         let next = self.suspect(sight)?;
         Some(decision(format!("{whole}, query({next})"), query(next)))

@@ -1,20 +1,26 @@
 //! The cluster: the queueing network under its traffic, its faults, and what operators do to it.
 
 use super::fault::{CONFIG_FAIL_RATIO, Cause, Fault, SHED_FAIL_RATIO, SPIKE_FACTOR};
-use super::queue::{Network, SECOND_NS, Station, Workload};
-use super::rng::{Purpose, Stream, StreamState};
+use super::queue::{Network, SECOND_NS, Station};
 use super::topology::Service;
+use super::traffic::{Mode, Traffic, WORLD, spike_source};
+use crate::event::Seed;
 use serde::{Deserialize, Serialize};
 
 /// Simulated time of one decision.
 pub const TICK_NS: u64 = 15 * SECOND_NS;
 /// How long a restarted or rolled back service is away.
 const RESTART_NS: u64 = 3 * SECOND_NS;
+/// Version that runs when the episode begins, and the oldest one that is kept.
+const USUAL_VERSION: u32 = 7;
+const OLDEST_VERSION: u32 = 6;
+/// Utilisation above which a service does not carry its load.
+const UTILISATION_MAX: f64 = 0.9;
 /// Ticks before the episode, in which the usual values are measured.
 const WARM_UP_TICKS: u64 = 12;
 
 /// What holds for a service now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Status {
     pub replicas: u32,
     pub version: u32,
@@ -34,73 +40,8 @@ pub struct Reading {
     pub cpu_ratio: f64,
 }
 
-/// The random streams and rates that drive the network.
-pub struct Traffic {
-    services: Vec<Service>,
-    arrivals: Stream,
-    service: Stream,
-    routing: Stream,
-    modes: Vec<Mode>,
-    spike_source_of: Option<usize>,
-}
-
-/// What the faults and the operator do to one service during a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Mode {
-    service_factor: f64,
-    fail_ratio: f64,
-    spike_factor: f64,
-}
-
-const NORMAL: Mode = Mode { service_factor: 1.0, fail_ratio: 0.0, spike_factor: 0.0 };
-
-impl Workload for Traffic {
-    fn next_arrival_ns(&mut self, source: usize, _now_ns: u64) -> Option<u64> {
-        // Source 0 is the world at the gateway; source i + 1 is direct traffic of service i during a spike.
-        let rps = if source == 0 { self.services[0].usual_rps } else { self.spike_rps(source - 1)? };
-        Some(to_ns(self.arrivals.exponential(1.0 / rps)))
-    }
-
-    fn entry(&mut self, source: usize) -> usize {
-        source.saturating_sub(1)
-    }
-
-    fn service_ns(&mut self, station: usize, _now_ns: u64) -> u64 {
-        let s = &self.services[station];
-        to_ns(self.service.log_normal(s.service_mean_s * self.modes[station].service_factor, s.service_cv))
-    }
-
-    fn fails(&mut self, station: usize) -> bool {
-        let ratio = self.modes[station].fail_ratio;
-        ratio > 0.0 && self.routing.chance(ratio)
-    }
-
-    fn next_station(&mut self, station: usize) -> Option<usize> {
-        let s = &self.services[station];
-        if s.calls.is_empty() || self.routing.chance(s.stop_ratio) {
-            return None;
-        }
-        // Direct traffic is answered by the service itself: a spike of a service stays its own.
-        let spike = self.modes[station].spike_factor;
-        if spike > 0.0 && self.routing.chance(spike / (1.0 + spike)) {
-            return None;
-        }
-        Some(s.calls[self.routing.below(s.calls.len())])
-    }
-}
-
-impl Traffic {
-    fn spike_rps(&self, service: usize) -> Option<f64> {
-        let factor = self.modes[service].spike_factor;
-        (factor > 0.0).then(|| self.services[service].usual_rps * factor)
-    }
-}
-
-fn to_ns(seconds: f64) -> u64 {
-    libm::round(seconds * SECOND_NS as f64) as u64
-}
-
 /// The cluster of an episode.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cluster {
     pub services: Vec<Service>,
     pub status: Vec<Status>,
@@ -111,38 +52,19 @@ pub struct Cluster {
     pub usual: Vec<Reading>,
     network: Network,
     traffic: Traffic,
-}
-
-/// A cluster at rest.
-#[derive(Serialize, Deserialize)]
-pub struct ClusterState {
-    services: Vec<Service>,
-    status: Vec<Status>,
-    faults: Vec<Fault>,
-    tick: u32,
-    usual: Vec<Reading>,
-    network: Network,
-    streams: [StreamState; 3],
-    modes: Vec<Mode>,
-    spike_source_of: Option<usize>,
+    /// Whether the direct traffic of a spike was started.
+    spike_started: bool,
 }
 
 impl Cluster {
     /// Builds the cluster and runs it, healthy, until its usual values are known.
-    pub fn new(services: Vec<Service>, faults: Vec<Fault>, seed: u64) -> Self {
+    pub fn new(services: Vec<Service>, faults: Vec<Fault>, seed: Seed) -> Self {
         let stations = services.iter().map(|s| Station::new(s.replicas, s.capacity)).collect();
-        let status = services.iter().map(|s| Status { replicas: s.replicas, version: 7, shedding: false, down_until_ns: 0 }).collect();
-        let stream = |purpose| Stream::new("ops", seed, purpose);
-        let traffic = Traffic {
-            modes: vec![NORMAL; services.len()],
-            services: services.clone(),
-            arrivals: stream(Purpose::Arrivals),
-            service: stream(Purpose::Service),
-            routing: stream(Purpose::Routing),
-            spike_source_of: None,
-        };
-        let mut cluster = Self { usual: Vec::new(), services, status, faults, tick: 0, network: Network::new(stations), traffic };
-        cluster.network.start_source(0, &mut cluster.traffic);
+        let status = services.iter().map(|s| Status { replicas: s.replicas, version: USUAL_VERSION, shedding: false, down_until_ns: 0 }).collect();
+        let traffic = Traffic::new(&services, seed);
+        let network = Network::new(stations);
+        let mut cluster = Self { services, status, faults, tick: 0, usual: Vec::new(), network, traffic, spike_started: false };
+        cluster.network.start_source(WORLD, &mut cluster.traffic);
         // The first two ticks fill the empty queues and are thrown away.
         cluster.network.run_until(2 * TICK_NS, &mut cluster.traffic);
         cluster.take_readings(2);
@@ -172,7 +94,7 @@ impl Cluster {
 
     fn set_modes(&mut self) {
         for (index, mode) in self.traffic.modes.iter_mut().enumerate() {
-            *mode = NORMAL;
+            *mode = Mode::NORMAL;
             if self.status[index].shedding {
                 mode.fail_ratio = SHED_FAIL_RATIO;
             }
@@ -183,7 +105,7 @@ impl Cluster {
             mode.service_factor *= fault.service_factor(self.tick);
             if fault.cause == Cause::Config && !fault.mitigated {
                 mode.fail_ratio = CONFIG_FAIL_RATIO;
-                self.status[fault.service].version = 8;
+                self.status[fault.service].version = USUAL_VERSION + 1;
             }
             // The extra traffic stays when replicas carry it; only shedding turns it away.
             if fault.cause == Cause::Spike && !self.status[fault.service].shedding {
@@ -191,11 +113,11 @@ impl Cluster {
                 spike = Some(fault.service);
             }
         }
-        if self.traffic.spike_source_of.is_none()
+        if !self.spike_started
             && let Some(service) = spike
         {
-            self.traffic.spike_source_of = Some(service);
-            self.network.start_source(service + 1, &mut self.traffic);
+            self.spike_started = true;
+            self.network.start_source(spike_source(service), &mut self.traffic);
         }
     }
 
@@ -205,7 +127,7 @@ impl Cluster {
             let crashed = self.faults.iter().any(|f| f.cause == Cause::Crash && f.service == index && f.is_active(self.tick));
             let away = crashed || self.status[index].down_until_ns > now_ns;
             if away {
-                self.network.fail_waiting(index);
+                self.network.fail_inside(index);
             }
             self.network.set_servers(index, if away { 0 } else { self.status[index].replicas }, &mut self.traffic);
         }
@@ -244,86 +166,46 @@ impl Cluster {
 
     pub fn restart(&mut self, service: usize) {
         self.status[service].down_until_ns = self.network.now_ns() + RESTART_NS;
-        let tick = self.tick;
-        for fault in self.faults.iter_mut().filter(|f| f.service == service && tick >= f.onset_tick) {
-            fault.mitigated |= matches!(fault.cause, Cause::Crash | Cause::Leak);
-        }
+        self.mitigate(service, &[Cause::Crash, Cause::Leak]);
     }
 
-    /// Back to the version before; false when there is none.
-    pub fn rollback(&mut self, service: usize) -> bool {
-        if self.status[service].version <= 6 {
-            return false;
+    /// Back to the version before, which is returned; `None` where there is none.
+    pub fn rollback(&mut self, service: usize) -> Option<u32> {
+        let status = &mut self.status[service];
+        if status.version <= OLDEST_VERSION {
+            return None;
         }
-        self.status[service].version -= 1;
-        self.status[service].down_until_ns = self.network.now_ns() + RESTART_NS;
-        let tick = self.tick;
-        for fault in self.faults.iter_mut().filter(|f| f.service == service && tick >= f.onset_tick) {
-            fault.mitigated |= fault.cause == Cause::Config;
-        }
-        true
+        status.version -= 1;
+        status.down_until_ns = self.network.now_ns() + RESTART_NS;
+        let version = status.version;
+        self.mitigate(service, &[Cause::Config]);
+        Some(version)
     }
 
+    /// Refuses direct traffic and answers without outside dependencies, from now on.
     pub fn shed_load(&mut self, service: usize) {
         self.status[service].shedding = true;
-        for fault in self.faults.iter_mut().filter(|f| f.service == service) {
-            fault.mitigated |= matches!(fault.cause, Cause::Slow | Cause::Spike) && self.tick >= fault.onset_tick;
+        self.mitigate(service, &[Cause::Slow, Cause::Spike]);
+    }
+
+    /// Ends the faults of `service` that have begun and are of these causes.
+    fn mitigate(&mut self, service: usize, causes: &[Cause]) {
+        for fault in self.faults.iter_mut().filter(|f| f.service == service && self.tick >= f.onset_tick) {
+            fault.mitigated |= causes.contains(&fault.cause);
         }
+    }
+
+    /// Whether every service has the replicas that its usual traffic, and a spike that was not turned away, needs.
+    pub fn carries_its_load(&self) -> bool {
+        self.services.iter().enumerate().all(|(index, service)| {
+            let spiked = self.faults.iter().any(|f| f.cause == Cause::Spike && f.service == index && self.tick >= f.onset_tick);
+            let factor = if spiked && !self.status[index].shedding { 1.0 + SPIKE_FACTOR } else { 1.0 };
+            service.usual_rps * factor * service.service_mean_s <= UTILISATION_MAX * f64::from(self.status[index].replicas)
+        })
     }
 
     /// Replicas beyond what was deployed.
     pub fn extra_replicas(&self) -> u32 {
         self.status.iter().zip(&self.services).map(|(now, s)| now.replicas.saturating_sub(s.replicas)).sum()
-    }
-
-    pub fn state(&self) -> ClusterState {
-        ClusterState {
-            services: self.services.clone(),
-            status: self.status.clone(),
-            faults: self.faults.clone(),
-            tick: self.tick,
-            usual: self.usual.clone(),
-            network: self.network.clone(),
-            streams: [self.traffic.arrivals.state(), self.traffic.service.state(), self.traffic.routing.state()],
-            modes: self.traffic.modes.clone(),
-            spike_source_of: self.traffic.spike_source_of,
-        }
-    }
-
-    pub fn from_state(state: ClusterState) -> Self {
-        let [arrivals, service, routing] = &state.streams;
-        let traffic = Traffic {
-            services: state.services.clone(),
-            arrivals: Stream::from_state(arrivals),
-            service: Stream::from_state(service),
-            routing: Stream::from_state(routing),
-            modes: state.modes,
-            spike_source_of: state.spike_source_of,
-        };
-        Self {
-            services: state.services,
-            status: state.status,
-            faults: state.faults,
-            tick: state.tick,
-            usual: state.usual,
-            network: state.network,
-            traffic,
-        }
-    }
-
-    /// Feeds all that can change during an episode to a hasher.
-    pub fn hash_state(&self, hasher: &mut impl std::hash::Hasher) {
-        use std::hash::Hash;
-        self.network.hash_state(hasher);
-        self.tick.hash(hasher);
-        for status in &self.status {
-            (status.replicas, status.version, status.shedding, status.down_until_ns).hash(hasher);
-        }
-        for fault in &self.faults {
-            (fault.cause, fault.service, fault.onset_tick, fault.mitigated).hash(hasher);
-        }
-        self.traffic.arrivals.state().hash(hasher);
-        self.traffic.service.state().hash(hasher);
-        self.traffic.routing.state().hash(hasher);
     }
 }

@@ -42,7 +42,7 @@ impl Cause {
 }
 
 /// A fault of an episode.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fault {
     pub cause: Cause,
     pub service: usize,
@@ -67,6 +67,13 @@ pub const CONFIG_FAIL_RATIO: f64 = 0.5;
 pub const SHED_FAIL_RATIO: f64 = 0.03;
 
 impl Fault {
+    /// A fault of `service`, deployed as `deployed`, that begins with tick `onset_tick`.
+    pub fn new(cause: Cause, service: usize, onset_tick: u32, deployed: &Service) -> Self {
+        let offered = deployed.usual_rps * (1.0 + SPIKE_FACTOR) * deployed.service_mean_s;
+        let replicas_wanted = libm::ceil(offered / CARRIED_UTILISATION) as u32;
+        Self { cause, service, onset_tick, mitigated: cause == Cause::None, replicas_wanted }
+    }
+
     pub fn is_active(&self, tick: u32) -> bool {
         !self.mitigated && self.cause != Cause::None && tick >= self.onset_tick
     }
@@ -96,10 +103,7 @@ pub fn draw(params: &LevelParams, services: &[Service], rng: &mut Stream) -> Vec
         if faults.iter().any(|f| f.service == service || f.cause == cause) {
             continue;
         }
-        let s = &services[service];
-        let offered = s.usual_rps * (1.0 + SPIKE_FACTOR) * s.service_mean_s;
-        let replicas_wanted = libm::ceil(offered / CARRIED_UTILISATION) as u32;
-        faults.push(Fault { cause, service, onset_tick, mitigated: cause == Cause::None, replicas_wanted });
+        faults.push(Fault::new(cause, service, onset_tick, &services[service]));
     }
     faults
 }

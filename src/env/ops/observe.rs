@@ -3,7 +3,7 @@
 //! Compact form: `t03;gw p5 e0 c4 r5 n2;pay p9 e6 c9 r5 n2;logs(pay): exit 137;hot(pay);alert(gw,pay)`. Levels are one
 //! digit each: `p` and `r` are 5 + 2·log2(now / usual), `e` is a band of the error share, `c` is CPU in tenths, `n` is replicas; `?` is missing.
 
-use super::cluster::{Reading, Status};
+use super::cluster::{Cluster, Reading};
 use super::level::LevelParams;
 use super::rng::Stream;
 use super::topology::Service;
@@ -30,7 +30,7 @@ pub struct Seen {
 }
 
 /// The monitoring system: it remembers windows, so that it can show them late.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Monitor {
     /// Ticks by which each service's readings are late.
     delays: Vec<u32>,
@@ -39,9 +39,9 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    pub fn new(params: &LevelParams, services: usize, usual: &[Reading], rng: &mut Stream) -> Self {
+    pub fn new(params: &LevelParams, usual: &[Reading], rng: &mut Stream) -> Self {
         let (low, high) = params.delay_ticks;
-        let delays = (0..services).map(|_| low + rng.below((high - low + 1) as usize) as u32).collect();
+        let delays = (0..usual.len()).map(|_| low + rng.below((high - low + 1) as usize) as u32).collect();
         // Before the episode all was as usual.
         Self { delays, history: vec![usual.to_vec(); high as usize + 1] }
     }
@@ -117,10 +117,7 @@ fn digit(level: Option<u8>) -> char {
 
 /// All that an observation is made of.
 pub struct Scene<'a> {
-    pub tick: u32,
-    pub services: &'a [Service],
-    pub usual: &'a [Reading],
-    pub status: &'a [Status],
+    pub cluster: &'a Cluster,
     pub seen: &'a [Seen],
     /// Answer to the last query, such as `logs(pay): exit 137`.
     pub answer: Option<&'a str>,
@@ -137,16 +134,16 @@ impl Scene<'_> {
     }
 
     fn names_where(&self, holds: impl Fn(&Levels) -> bool) -> Vec<&str> {
-        let levels = self.seen.iter().zip(self.usual).map(|(s, u)| Levels::new(s, u));
-        self.services.iter().zip(levels).filter(|(_, l)| holds(l)).map(|(s, _)| s.name.as_str()).collect()
+        let levels = self.seen.iter().zip(&self.cluster.usual).map(|(s, u)| Levels::new(s, u));
+        self.cluster.services.iter().zip(levels).filter(|(_, l)| holds(l)).map(|(s, _)| s.name.as_str()).collect()
     }
 
     fn compact(&self) -> String {
-        let mut text = format!("t{:02}", self.tick);
-        for (index, service) in self.services.iter().enumerate() {
-            let l = Levels::new(&self.seen[index], &self.usual[index]);
+        let mut text = format!("t{:02}", self.cluster.tick);
+        for (index, service) in self.cluster.services.iter().enumerate() {
+            let l = Levels::new(&self.seen[index], &self.cluster.usual[index]);
             let (p, e, c, r) = (digit(l.p95), digit(l.errors), digit(l.cpu), digit(l.rps));
-            let _ = write!(text, ";{} p{p} e{e} c{c} r{r} n{}", service.name, self.status[index].replicas);
+            let _ = write!(text, ";{} p{p} e{e} c{c} r{r} n{}", service.name, self.cluster.status[index].replicas);
         }
         if let Some(answer) = self.answer {
             let _ = write!(text, ";{answer}");
@@ -157,9 +154,9 @@ impl Scene<'_> {
     }
 
     fn words(&self) -> String {
-        let mut text = format!("Minute {:.2}\n", f64::from(self.tick) * 0.25);
-        for (index, service) in self.services.iter().enumerate() {
-            let (seen, usual) = (&self.seen[index], &self.usual[index]);
+        let mut text = format!("Minute {:.2}\n", f64::from(self.cluster.tick) * 0.25);
+        for (index, service) in self.cluster.services.iter().enumerate() {
+            let (seen, usual) = (&self.seen[index], &self.cluster.usual[index]);
             let _ = writeln!(
                 text,
                 "{:<7} p95 {} (usual {})  {} requests/s  errors {}  CPU {}  {} replicas",
@@ -169,7 +166,7 @@ impl Scene<'_> {
                 seen.rps.map_or("n/a".into(), |v| format!("{v:.1}")),
                 percent(seen.error_ratio),
                 percent(seen.cpu_ratio),
-                self.status[index].replicas,
+                self.cluster.status[index].replicas,
             );
         }
         if let Some(answer) = self.answer {
@@ -181,7 +178,7 @@ impl Scene<'_> {
     }
 
     fn values(&self) -> Vec<Option<f64>> {
-        let readings = self.seen.iter().zip(self.status);
+        let readings = self.seen.iter().zip(&self.cluster.status);
         readings
             .flat_map(|(seen, status)| {
                 [seen.p95_s.map(|s| s * 1e3), seen.rps, seen.error_ratio, seen.cpu_ratio, Some(f64::from(status.replicas))]

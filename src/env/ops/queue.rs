@@ -28,17 +28,8 @@ pub trait Workload {
     fn next_station(&mut self, station: usize) -> Option<usize>;
 }
 
-/// How a visit of a job at a station ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VisitEnd {
-    /// The job and all it called succeeded.
-    Done,
-    /// This station, or one behind it, failed or dropped the job.
-    Failed,
-}
-
 /// Counts of a station since the last `take_window`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     pub arrivals: u64,
     pub drops: u64,
@@ -52,7 +43,7 @@ pub struct Window {
 }
 
 /// Exact totals of a station since the network began.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     pub arrivals: u64,
     pub drops: u64,
@@ -70,7 +61,7 @@ pub struct Totals {
 }
 
 /// One M/G/c/K station.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Station {
     pub servers: u32,
     /// Most jobs inside, those in service included.
@@ -92,10 +83,6 @@ impl Station {
         u64::from(self.busy) + self.queue.len() as u64
     }
 
-    pub fn queue_len(&self) -> usize {
-        self.queue.len()
-    }
-
     /// Brings the time integrals up to `now_ns`.
     fn advance(&mut self, now_ns: u64) {
         let dt = now_ns - self.changed_ns;
@@ -108,20 +95,20 @@ impl Station {
 }
 
 /// A job's visit at one station of its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Visit {
     station: u32,
     arrived_ns: u64,
 }
 
 /// A job: the stations that wait for it, outermost first, and whether anything failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Job {
     path: Vec<Visit>,
     failed: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Kind {
     Arrival { source: u32 },
     ServiceEnd { station: u32, job: JobId },
@@ -203,13 +190,20 @@ impl Network {
         self.fill_servers(station, workload);
     }
 
-    /// Fails every job that waits at `station`, as a crash does. Services under way end by themselves.
-    pub fn fail_waiting(&mut self, station: usize) {
+    /// Fails every job at `station`, as a crash does: waiting ones at once, those in service when their service would have ended.
+    pub fn fail_inside(&mut self, station: usize) {
         self.stations[station].advance(self.now_ns);
         while let Some(job) = self.stations[station].queue.pop_front() {
-            self.stations[station].totals.departures += 1;
+            let arrived_ns = self.arrived_ns(job);
+            let totals = &mut self.stations[station].totals;
+            totals.departures += 1;
+            totals.sojourn_ns += u128::from(self.now_ns - arrived_ns);
             self.jobs[job as usize].failed = true;
             self.end_job(job);
+        }
+        // What is left with this station at the end of its path is in service there; a free job has no path.
+        for job in &mut self.jobs {
+            job.failed |= job.path.last().is_some_and(|visit| visit.station as usize == station);
         }
     }
 
@@ -266,14 +260,14 @@ impl Network {
     }
 
     fn service_end(&mut self, station: usize, job: JobId, workload: &mut impl Workload) {
-        let arrived_ns = self.jobs[job as usize].path.last().map_or(self.now_ns, |v| v.arrived_ns);
+        let arrived_ns = self.arrived_ns(job);
         let s = &mut self.stations[station];
         s.advance(self.now_ns);
         s.busy -= 1;
         s.totals.departures += 1;
         s.totals.sojourn_ns += u128::from(self.now_ns - arrived_ns);
         self.fill_servers(station, workload);
-        if workload.fails(station) {
+        if self.jobs[job as usize].failed || workload.fails(station) {
             self.jobs[job as usize].failed = true;
             self.end_job(job);
         } else if let Some(next) = workload.next_station(station) {
@@ -286,9 +280,14 @@ impl Network {
     fn fill_servers(&mut self, station: usize, workload: &mut impl Workload) {
         while self.stations[station].busy < self.stations[station].servers {
             let Some(job) = self.stations[station].queue.pop_front() else { break };
-            let arrived_ns = self.jobs[job as usize].path.last().map_or(self.now_ns, |v| v.arrived_ns);
+            let arrived_ns = self.arrived_ns(job);
             self.start_service(station, job, arrived_ns, workload);
         }
+    }
+
+    /// When the job came to the station where it is.
+    fn arrived_ns(&self, job: JobId) -> u64 {
+        self.jobs[job as usize].path.last().map_or(self.now_ns, |visit| visit.arrived_ns)
     }
 
     /// Tells every station on the job's path how the call ended, and frees the job.
@@ -306,19 +305,5 @@ impl Network {
         self.jobs[job as usize].path = path;
         self.jobs_ended_total += 1;
         self.free.push(job);
-    }
-
-    /// Feeds the whole state to a hasher, in a fixed order.
-    pub fn hash_state(&self, hasher: &mut impl std::hash::Hasher) {
-        use std::hash::Hash;
-        self.stations.hash(hasher);
-        self.now_ns.hash(hasher);
-        self.sequence.hash(hasher);
-        // A heap's inner order hangs on its history; the set of its events does not.
-        let mut events: Vec<&Scheduled> = self.events.iter().collect();
-        events.sort_unstable();
-        events.hash(hasher);
-        self.jobs.hash(hasher);
-        self.free.hash(hasher);
     }
 }

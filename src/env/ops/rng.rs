@@ -17,18 +17,33 @@ pub enum Purpose {
     Baseline,
 }
 
-/// A ChaCha8 stream that knows how many words were drawn from it.
-#[derive(Clone, Debug)]
+/// A ChaCha8 stream that knows how many words were drawn from it. At rest it is its key and that number.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "StreamState", into = "StreamState")]
 pub struct Stream {
     rng: ChaCha8Rng,
 }
 
-/// A stream at rest: its key and its position.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct StreamState {
+#[derive(Serialize, Deserialize)]
+struct StreamState {
     key: [u8; 32],
     /// 32-bit words drawn so far.
     words: u64,
+}
+
+impl From<Stream> for StreamState {
+    fn from(stream: Stream) -> Self {
+        // 2^64 words are more than any episode draws.
+        Self { key: stream.rng.get_seed(), words: stream.rng.get_word_pos() as u64 }
+    }
+}
+
+impl From<StreamState> for Stream {
+    fn from(state: StreamState) -> Self {
+        let mut rng = ChaCha8Rng::from_seed(state.key);
+        rng.set_word_pos(u128::from(state.words));
+        Self { rng }
+    }
 }
 
 impl Stream {
@@ -40,16 +55,6 @@ impl Stream {
         hasher.update(seed.to_le_bytes());
         hasher.update([purpose as u8]);
         Self { rng: ChaCha8Rng::from_seed(hasher.finalize().into()) }
-    }
-
-    pub fn state(&self) -> StreamState {
-        StreamState { key: self.rng.get_seed(), words: self.rng.get_word_pos() as u64 }
-    }
-
-    pub fn from_state(state: &StreamState) -> Self {
-        let mut rng = ChaCha8Rng::from_seed(state.key);
-        rng.set_word_pos(u128::from(state.words));
-        Self { rng }
     }
 
     /// Uniform in [0, 1), 53 bits.
@@ -96,11 +101,13 @@ mod tests {
         for _ in 0..37 {
             a.uniform();
         }
-        let mut b = Stream::from_state(&a.state());
+        let at_rest = serde_json::to_string(&a).unwrap();
+        let mut b: Stream = serde_json::from_str(&at_rest).unwrap();
         for _ in 0..100 {
             assert_eq!(a.normal().to_bits(), b.normal().to_bits());
         }
-        assert_eq!(a.state(), b.state());
+        assert_ne!(serde_json::to_string(&a).unwrap(), at_rest);
+        assert_eq!(serde_json::to_string(&a).unwrap(), serde_json::to_string(&b).unwrap());
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::event::Observation;
 
 /// Plays one episode with a closure and returns (success, return, length).
 fn play(seed: u64, level: Level, mut decide: impl FnMut(&Ops, &Observation) -> ToolCall) -> (bool, f64, u32) {

@@ -1,6 +1,7 @@
 //! The tools of the ops simulator, declared once: their schemas, and reading a call's arguments.
 
 use super::fault::Cause;
+use super::score::Submission;
 use crate::event::{ErrorType, ToolCall, ToolResult, ToolSpec};
 use serde_json::{Value, json};
 
@@ -14,8 +15,17 @@ pub enum Query {
     Traces,
 }
 
+impl Query {
+    pub fn word(self) -> &'static str {
+        match self {
+            Query::Logs => "logs",
+            Query::Traces => "traces",
+        }
+    }
+}
+
 /// A call whose arguments were read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpsCall {
     Query { service: usize, of: Query },
     Scale { service: usize, replicas: u32 },
@@ -32,6 +42,19 @@ impl OpsCall {
         match self {
             OpsCall::Scale { .. } | OpsCall::Restart { .. } | OpsCall::Rollback { .. } | OpsCall::ShedLoad { .. } => true,
             OpsCall::Query { .. } | OpsCall::Wait | OpsCall::Submit { .. } => false,
+        }
+    }
+
+    /// What was submitted, if this ends the episode.
+    pub fn submission(&self) -> Option<Submission> {
+        match *self {
+            OpsCall::Submit { cause, also } => Some((cause, also)),
+            OpsCall::Query { .. }
+            | OpsCall::Scale { .. }
+            | OpsCall::Restart { .. }
+            | OpsCall::Rollback { .. }
+            | OpsCall::ShedLoad { .. }
+            | OpsCall::Wait => None,
         }
     }
 
