@@ -60,7 +60,8 @@ impl Cluster {
     /// Builds the cluster and runs it, healthy, until its usual values are known.
     pub fn new(services: Vec<Service>, faults: Vec<Fault>, seed: Seed) -> Self {
         let stations = services.iter().map(|s| Station::new(s.replicas, s.capacity)).collect();
-        let status = services.iter().map(|s| Status { replicas: s.replicas, version: USUAL_VERSION, shedding: false, down_until_ns: 0 }).collect();
+        let status =
+            services.iter().map(|s| Status { replicas: s.replicas, version: USUAL_VERSION, shedding: false, down_until_ns: 0 }).collect();
         let traffic = Traffic::new(&services, seed);
         let network = Network::new(stations);
         let mut cluster = Self { services, status, faults, tick: 0, usual: Vec::new(), network, traffic, spike_started: false };
