@@ -1,5 +1,7 @@
 //! What can go wrong between a checkpoint's bytes and a token.
 
+use crate::checkpoint::CheckpointError;
+
 /// Says what, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
@@ -25,6 +27,10 @@ pub enum ModelError {
     Input(String),
     #[error("device `{wanted}`: {reason}")]
     Device { wanted: String, reason: String },
+    #[error("{place}: the model computes {found:?} for its probes, its manifest says {expected:?}: weights, tokenizer and config.json do not belong together")]
+    Fingerprint { place: String, expected: Vec<f32>, found: Vec<f32> },
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     #[error("candle: {0}")]
     Candle(#[from] candle_core::Error),
 }

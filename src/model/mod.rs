@@ -23,7 +23,7 @@ pub mod weights;
 pub use config::LlamaConfig;
 pub use device::{ChosenDevice, DeviceChoice, choose_device};
 pub use error::ModelError;
-pub use language_model::LanguageModel;
+pub use language_model::{LanguageModel, PROBES};
 pub use policy::LocalPolicy;
 pub use tokenizer::{Detokenizer, Tokenizer};
 pub use weights::{DiskType, Weights};

@@ -331,11 +331,12 @@ mod tests {
 
     #[test]
     fn a_fork_and_a_truncated_lane_go_on_as_fresh_ones_would() {
-        let (mut policy, next) = (policy(), prompt(&[LONG, "crash"]));
+        let (fresh, next) = (policy, prompt(&[LONG, "crash"]));
+        let mut policy = fresh();
         decide(&mut policy, 0, &prompt(&[LONG]), &spec(1));
         policy.fork(LaneId(0), LaneId(1));
         policy.truncate(LaneId(0), 10);
-        let expected = decide(&mut super::tests::policy(), 0, &next, &spec(5));
+        let expected = decide(&mut fresh(), 0, &next, &spec(5));
         assert_eq!(policy.open(LaneId(0), &next, &spec(5)).unwrap().cached_tokens, 10);
         assert!(policy.open(LaneId(1), &next, &spec(5)).unwrap().cached_tokens > 40);
         let both = finish(&mut policy, vec![LaneId(0), LaneId(1)]);

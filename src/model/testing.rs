@@ -45,9 +45,14 @@ fn unit(rng: &mut ChaCha8Rng) -> f32 {
 
 /// The whole byte alphabet, the marks, and merges of some words of the built-in agent.
 #[cfg(test)]
-pub fn tiny_tokenizer() -> super::Tokenizer {
+pub fn tiny_tokenizer_json() -> Vec<u8> {
     let words = ["gw>mail,pay;", "mail p5 e5;pay p6", "{\"tool\":\"restart\",\"svc\":\"pay\"}", "crash, restart"].repeat(8);
-    super::Tokenizer::from_json(&super::tokenizer::train_bpe(words.into_iter(), 320).unwrap()).unwrap()
+    super::tokenizer::train_bpe(words.into_iter(), 320).unwrap()
+}
+
+#[cfg(test)]
+pub fn tiny_tokenizer() -> super::Tokenizer {
+    super::Tokenizer::from_json(&tiny_tokenizer_json()).unwrap()
 }
 
 /// Logits of every token by plain loops in f64, with its own reading of the tensors: (tokens, vocabulary).
