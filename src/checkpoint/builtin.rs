@@ -1,7 +1,7 @@
 //! Checkpoints that are compiled into the binary, so that it runs from any directory.
 
-use super::store::{Checkpoint, from_bytes};
 use super::CheckpointError;
+use super::store::{Checkpoint, from_bytes};
 
 /// The files of one, as they are in the repository.
 pub struct Builtin {

@@ -20,7 +20,9 @@ pub enum CheckpointError {
     Manifest { place: String, reason: String },
     #[error("{place}: manifest.json has format {format}, this version reads {known}: use a newer pilothouse")]
     NewerFormat { place: String, format: u32, known: u32 },
-    #[error("{place}: `{file}` is not what manifest.json says: {expected} expected, {found} found; the file was changed or damaged, so fetch the checkpoint again")]
+    #[error(
+        "{place}: `{file}` is not what manifest.json says: {expected} expected, {found} found; the file was changed or damaged, so fetch the checkpoint again"
+    )]
     Checksum { place: String, file: String, expected: String, found: String },
     #[error("{place}: `{file}` is {kind}: {advice}")]
     Foreign { place: String, file: String, kind: &'static str, advice: &'static str },

@@ -42,12 +42,18 @@ pub fn check(file: &[u8]) -> Result<(), String> {
     let mut previous: (u64, &str) = (0, "the header");
     for (name, tensor) in &tensors {
         let (begin, end) = tensor.data_offsets;
-        let wanted = bytes_of(tensor).ok_or_else(|| format!("tensor `{name}`: shape {:?} of {} has no sensible size", tensor.shape, tensor.dtype))?;
+        let wanted = bytes_of(tensor)
+            .ok_or_else(|| format!("tensor `{name}`: shape {:?} of {} has no sensible size", tensor.shape, tensor.dtype))?;
         if begin > end || end > data.len() as u64 {
             return Err(format!("tensor `{name}` lies at {begin}..{end}, the data has {} bytes", data.len()));
         }
         if end - begin != wanted {
-            return Err(format!("tensor `{name}` has {} bytes, its shape {:?} of {} needs {wanted}", end - begin, tensor.shape, tensor.dtype));
+            return Err(format!(
+                "tensor `{name}` has {} bytes, its shape {:?} of {} needs {wanted}",
+                end - begin,
+                tensor.shape,
+                tensor.dtype
+            ));
         }
         if begin < previous.0 {
             return Err(format!("tensor `{name}` overlaps `{}`", previous.1));

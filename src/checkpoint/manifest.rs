@@ -120,7 +120,11 @@ impl Manifest {
     /// Refuses an environment other than the one that it was trained in. A checkpoint that does not say is taken.
     pub fn check_schema(&self, wanted: &Schema) -> Result<(), CheckpointError> {
         let Some(own) = &self.schema else { return Ok(()) };
-        let fields = [("env", &own.env, &wanted.env), ("version", &own.version, &wanted.version), ("tools", &own.tools_sha256, &wanted.tools_sha256)];
+        let fields = [
+            ("env", &own.env, &wanted.env),
+            ("version", &own.version, &wanted.version),
+            ("tools", &own.tools_sha256, &wanted.tools_sha256),
+        ];
         let differ = |(name, a, b): &(&str, &String, &String)| (a != b).then(|| format!("{name} is {b} here, the checkpoint knows {a}"));
         let differences: Vec<String> = fields.iter().filter_map(differ).collect();
         if differences.is_empty() {

@@ -119,7 +119,12 @@ fn verify(place: String, mut files: BTreeMap<String, Cow<'static, [u8]>>) -> Res
 
 /// Each file that is used must be listed, and each that is listed must be what it says.
 fn check_files(place: &str, manifest: &Manifest, found: &BTreeMap<String, FileEntry>) -> Result<(), CheckpointError> {
-    let mismatch = |file: &str, expected: String, found: String| CheckpointError::Checksum { place: place.to_owned(), file: file.to_owned(), expected, found };
+    let mismatch = |file: &str, expected: String, found: String| CheckpointError::Checksum {
+        place: place.to_owned(),
+        file: file.to_owned(),
+        expected,
+        found,
+    };
     for (file, listed) in &manifest.files {
         check_name(place, file)?;
         let entry = found.get(file).ok_or_else(|| missing(place, file))?;
@@ -134,9 +139,11 @@ fn check_files(place: &str, manifest: &Manifest, found: &BTreeMap<String, FileEn
         return Err(CheckpointError::Manifest { place: place.to_owned(), reason: format!("it does not list `{file}`, which is there") });
     }
     match found.get(TOKENIZER) {
-        Some(entry) if entry.sha256 != manifest.tokenizer_sha256 => {
-            Err(mismatch(TOKENIZER, format!("the tokenizer that it was trained with, {},", manifest.tokenizer_sha256), entry.sha256.clone()))
-        }
+        Some(entry) if entry.sha256 != manifest.tokenizer_sha256 => Err(mismatch(
+            TOKENIZER,
+            format!("the tokenizer that it was trained with, {},", manifest.tokenizer_sha256),
+            entry.sha256.clone(),
+        )),
         _ => Ok(()),
     }
 }
@@ -231,7 +238,11 @@ fn refuse_single_file(path: &Path, place: String) -> CheckpointError {
     let file = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     match sniff(path) {
         Ok(Some((kind, advice))) => CheckpointError::Foreign { place, file, kind, advice },
-        Ok(None) => CheckpointError::NotPlain { place, file, kind: "one file, not a checkpoint directory with config.json, tokenizer.json and model.safetensors" },
+        Ok(None) => CheckpointError::NotPlain {
+            place,
+            file,
+            kind: "one file, not a checkpoint directory with config.json, tokenizer.json and model.safetensors",
+        },
         Err(source) => CheckpointError::Io { path: path.to_owned(), source },
     }
 }

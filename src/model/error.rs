@@ -27,7 +27,9 @@ pub enum ModelError {
     Input(String),
     #[error("device `{wanted}`: {reason}")]
     Device { wanted: String, reason: String },
-    #[error("{place}: the model computes {found:?} for its probes, its manifest says {expected:?}: weights, tokenizer and config.json do not belong together")]
+    #[error(
+        "{place}: the model computes {found:?} for its probes, its manifest says {expected:?}: weights, tokenizer and config.json do not belong together"
+    )]
     Fingerprint { place: String, expected: Vec<f32>, found: Vec<f32> },
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

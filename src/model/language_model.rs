@@ -8,8 +8,11 @@ use crate::checkpoint::{Checkpoint, Fingerprint, check_architecture};
 pub const CHUNK_TOKENS_MAX: usize = 64;
 
 /// Texts whose log-probabilities tell models apart, in the form that the built-in agent reads.
-pub const PROBES: [&str; 3] =
-    ["t03;gw p5 e5 c7 r5;mail p? e5 c4 r3;pay p6 e6 c9 r5;alert(gw,mail,pay)", "gw>mail,pay;mail>pay;pay>stock,search,cache", "logs(pay): exit 137, crash, restart"];
+pub const PROBES: [&str; 3] = [
+    "t03;gw p5 e5 c7 r5;mail p? e5 c4 r3;pay p6 e6 c9 r5;alert(gw,mail,pay)",
+    "gw>mail,pay;mail>pay;pay>stock,search,cache",
+    "logs(pay): exit 137, crash, restart",
+];
 
 /// How far a fingerprint may be from the manifest's: f32 differs only by the manifest's five digits, half precision on a GPU by more.
 const FINGERPRINT_TOLERANCE_F32: f32 = 1e-4;
@@ -168,9 +171,8 @@ mod tests {
     #[test]
     fn a_checkpoint_that_computes_something_else_or_describes_something_else_is_refused() {
         let root = tempfile::tempdir().unwrap();
-        let refused = |change: fn(&mut Manifest)| {
-            LanguageModel::from_checkpoint(&checkpoint(root.path(), change), &cpu()).err().unwrap().to_string()
-        };
+        let refused =
+            |change: fn(&mut Manifest)| LanguageModel::from_checkpoint(&checkpoint(root.path(), change), &cpu()).err().unwrap().to_string();
         assert!(refused(|m| m.fingerprint.as_mut().unwrap().logprobs[1] += 0.01).contains("do not belong together"));
         let error = refused(|m| *m.architecture.get_mut("head_dim").unwrap() = 8.into());
         assert!(error.contains("head_dim is 8 in the manifest, 6 in config.json"), "{error}");
