@@ -168,6 +168,15 @@ widest! {
 }
 
 widest! {
+    /// `out[i] = 1 / (1 + e^-x[i])`.
+    pub fn sigmoid(x: &[f32], out: &mut [f32]) {
+        for (o, x) in out.iter_mut().zip(x) {
+            *o = 1.0 / (1.0 + exp(-*x));
+        }
+    }
+}
+
+widest! {
     /// `x += y`.
     pub fn add(x: &mut [f32], y: &[f32]) {
         for (a, b) in x.iter_mut().zip(y) {

@@ -3,3 +3,42 @@
 //! Emits: exit codes, text and JSON.
 //! Accepts: argv.
 //! Test: `cargo test --test cli`.
+
+mod cli;
+mod eval;
+mod exit;
+mod train;
+
+use clap::{CommandFactory, Parser};
+use cli::{Cli, Cmd, TrainCmd};
+use exit::{Code, Failure, Outcome};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Reads argv, runs the command, and gives its exit code. Errors go to stderr.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(code) => ExitCode::from(code as u8),
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr(), "pilothouse: {}", failure.message);
+            ExitCode::from(failure.code as u8)
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Outcome {
+    match cli.command {
+        Some(Cmd::Train(TrainCmd::Bc(args))) => train::bc(&args),
+        Some(Cmd::Eval(args)) => eval::run(&args),
+        Some(Cmd::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "pilothouse", &mut std::io::stdout());
+            Ok(Code::Holds)
+        }
+        Some(Cmd::Man) => {
+            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()).map_err(Failure::failed)?;
+            Ok(Code::Holds)
+        }
+        Some(Cmd::Run(_) | Cmd::Replay(_) | Cmd::Config(_)) | None => Err(Failure::usage("being built")),
+    }
+}

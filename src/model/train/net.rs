@@ -1,7 +1,7 @@
 //! Forward and backward of the network on whole sequences. The parameters are one flat slice in the order of `tensor_specs`.
 
 use super::matrix::{Into, Mat, MatMut, mul, mul_ta, mul_tb};
-use crate::model::kernels::rope_tables;
+use crate::model::kernels::{rope_tables, sigmoid, softmax};
 use crate::model::weights::{TensorKind, TensorSpec, tensor_specs};
 use crate::model::{LlamaConfig, ModelError, Weights};
 
@@ -82,6 +82,8 @@ struct LayerTape {
     inv2: Vec<f32>,
     h2: Vec<f32>,
     gate: Vec<f32>,
+    /// Sigmoid of `gate`.
+    open: Vec<f32>,
     up: Vec<f32>,
     act: Vec<f32>,
 }
@@ -260,9 +262,10 @@ impl Network {
         let h2 = Mat::dense(&tape.h2, t, d);
         mul(MatMut::dense(sized(&mut tape.gate, t * ff), t, ff), h2, Mat::dense(&w[at.gate..][..d * ff], d, ff), Into::Replace);
         mul(MatMut::dense(sized(&mut tape.up, t * ff), t, ff), h2, Mat::dense(&w[at.up..][..d * ff], d, ff), Into::Replace);
+        sigmoid(&tape.gate, sized(&mut tape.open, t * ff));
         sized(&mut tape.act, t * ff);
-        for ((a, g), u) in tape.act.iter_mut().zip(&tape.gate).zip(&tape.up) {
-            *a = g * sigmoid(*g) * u;
+        for (((a, g), s), u) in tape.act.iter_mut().zip(&tape.gate).zip(&tape.open).zip(&tape.up) {
+            *a = g * s * u;
         }
         mul(MatMut::dense(x, t, d), Mat::dense(&tape.act, t, ff), Mat::dense(&w[at.down..][..ff * d], ff, d), Into::Add);
     }
@@ -345,7 +348,7 @@ impl Network {
         mul_tb(MatMut::dense(da, t, ff), dx, Mat::dense(&w[at.down..][..ff * d], ff, d), Into::Replace);
         let (dgate, dup) = (sized(&mut tape.dgate, t * ff), sized(&mut tape.dup, t * ff));
         for i in 0..t * ff {
-            let (g, s) = (saved.gate[i], sigmoid(saved.gate[i]));
+            let (g, s) = (saved.gate[i], saved.open[i]);
             dup[i] = da[i] * g * s;
             dgate[i] = da[i] * saved.up[i] * s * (1.0 + g * (1.0 - s));
         }
@@ -427,20 +430,6 @@ fn balanced_split(batch: &Batch<'_>) -> usize {
             2 * before >= total
         })
         .map_or(batch.len(), |i| i + 1)
-}
-
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + libm::expf(-x))
-}
-
-fn softmax(row: &mut [f32], scale: f32) {
-    let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for x in row.iter_mut() {
-        *x = libm::expf((*x - max) * scale);
-        sum += *x;
-    }
-    row.iter_mut().for_each(|x| *x /= sum);
 }
 
 /// Loss of one row of logits, and whether the target was the likeliest. The row becomes its gradient: softmax less one at the target.
