@@ -1,5 +1,87 @@
-//! Duty: the only writer of `seq`; subscriptions (snapshot and dense tail); the recording format: writer, reader, seek, recovery.
+//! Duty: the only writer of `seq`; subscriptions (snapshot and dense tail); the recording format: writer, reader, integrity.
 //! May import: event, state.
 //! Emits: envelopes to the recorder and to subscribers.
 //! Accepts: events, in order, from the engine alone.
 //! Test: `cargo test --lib journal::`, `cargo test --test one_path`.
+
+mod header;
+mod hub;
+mod integrity;
+mod line;
+mod reader;
+mod recorder;
+
+pub use header::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, VERSION};
+pub use hub::{Delivery, Hub, Subscription};
+pub use integrity::{Damage, Integrity};
+pub use reader::{ReadError, Recording};
+pub use recorder::{RecordError, Recorder};
+
+use crate::event::{Clock, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
+use crate::state::DashState;
+use std::sync::Arc;
+
+/// Where an event belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub lane: LaneId,
+    pub episode: Option<EpisodeId>,
+    pub step: Option<StepIndex>,
+}
+
+/// Numbers events and hands them out. Owned by the engine.
+pub struct Journal {
+    clock: Arc<dyn Clock>,
+    seq: Seq,
+    hub: Hub,
+    recorder: Option<Recorder>,
+}
+
+impl Journal {
+    /// With `recorder`, nothing is handed out that is not also on its way to the file.
+    pub fn new(clock: Arc<dyn Clock>, recorder: Option<Recorder>) -> Self {
+        Self { clock, seq: Seq(0), hub: Hub::new(hub::RING_EVENTS), recorder }
+    }
+
+    /// Appends an event. Waits only for the recorder's queue.
+    pub fn append(&mut self, place: Place, event: impl Into<Event>) -> Seq {
+        self.seq = self.seq.next();
+        let envelope = Arc::new(Envelope {
+            seq: self.seq,
+            t_ns: self.clock.now_ns(),
+            lane: place.lane,
+            episode: place.episode,
+            step: place.step,
+            event: event.into(),
+        });
+        if let Some(recorder) = &self.recorder {
+            recorder.send(envelope.clone());
+        }
+        self.hub.publish(envelope);
+        self.seq
+    }
+
+    /// For subscribers: live views and headless printers.
+    pub fn hub(&self) -> Hub {
+        self.hub.clone()
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+
+    /// A copy of the folded state.
+    pub fn state(&self) -> DashState {
+        self.hub.state()
+    }
+
+    /// Waits until everything appended so far is committed, or says why it can't be.
+    pub fn commit(&self) -> Result<(), RecordError> {
+        self.recorder.as_ref().map_or(Ok(()), Recorder::commit)
+    }
+
+    /// Why the recorder can't write, if it can't.
+    pub fn recorder_failure(&self) -> Option<String> {
+        self.recorder.as_ref().and_then(Recorder::failure)
+    }
+}

@@ -4,19 +4,15 @@
 //! Accepts: seeks (recordings only); commands go by the sender that a live source carries.
 //! Test: `cargo test --lib source::`, `cargo test --test one_path`.
 
-use crate::event::{CommandSender, Envelope, Seq};
-use crate::state::DashState;
-use std::sync::Arc;
-use std::time::Duration;
+mod live;
+mod recording;
 
-/// What a source hands out, in order.
-#[derive(Clone, Debug)]
-pub enum Frame {
-    /// Replaces the state: the first frame of a subscription, after a seek, and after a lag.
-    Snapshot(Box<DashState>),
-    /// The next event; its `seq` is one more than the state's.
-    Event(Arc<Envelope>),
-}
+pub use crate::journal::Delivery as Frame;
+pub use live::LiveSource;
+pub use recording::RecordingSource;
+
+use crate::event::{CommandSender, Pace, Seq, StepUnit};
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceStatus {
@@ -30,10 +26,8 @@ pub enum SourceStatus {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    #[error("{0}")]
-    Recording(String),
-    #[error("this source can't seek: it is live")]
-    NotSeekable,
+    #[error(transparent)]
+    Recording(#[from] crate::journal::ReadError),
 }
 
 /// A source of frames. `poll` never blocks; `wait` does, for at most its time-out.
@@ -55,12 +49,12 @@ pub trait Playback {
     fn t_ns_end(&self) -> u64;
     fn is_playing(&self) -> bool;
     fn set_playing(&mut self, playing: bool);
-    fn speed(&self) -> crate::event::Pace;
-    fn set_speed(&mut self, speed: crate::event::Pace);
+    fn speed(&self) -> Pace;
+    fn set_speed(&mut self, speed: Pace);
     /// The next `poll` begins with a snapshot at `seq` (clamped to the recording).
-    fn seek(&mut self, seq: Seq) -> Result<(), SourceError>;
-    /// Moves by steps of the focused lane: positive forward, negative back.
-    fn step(&mut self, unit: crate::event::StepUnit, count: i64) -> Result<(), SourceError>;
-    /// The whole file was read to its last whole event, but a tail was torn, uncommitted or damaged.
+    fn seek(&mut self, seq: Seq);
+    /// Moves to the next (positive) or an earlier (negative) boundary of the unit.
+    fn step(&mut self, unit: StepUnit, count: i64);
+    /// What is wrong with the file, if anything is.
     fn damage(&self) -> Option<&str>;
 }

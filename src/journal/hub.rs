@@ -1,0 +1,118 @@
+//! Subscriptions: a snapshot, then every event. One that lags gets a new snapshot, never a hole; nobody waits for it.
+
+use crate::event::{Envelope, Seq};
+use crate::state::DashState;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Events that a subscriber may lag behind before it gets a snapshot instead.
+pub const RING_EVENTS: usize = 16 * 1024;
+
+struct Shared {
+    state: DashState,
+    ring: VecDeque<Arc<Envelope>>,
+    capacity: usize,
+    /// No more events will come.
+    closed: bool,
+}
+
+/// Hands out what the journal appends. Cheap to clone.
+#[derive(Clone)]
+pub struct Hub {
+    inner: Arc<(Mutex<Shared>, Condvar)>,
+}
+
+/// What a subscriber gets, in order.
+#[derive(Clone, Debug)]
+pub enum Delivery {
+    /// Replaces the state: at the beginning, and after a lag.
+    Snapshot(Box<DashState>),
+    /// The next event: its `seq` is one more than the state's.
+    Event(Arc<Envelope>),
+}
+
+impl Hub {
+    pub fn new(capacity: usize) -> Self {
+        let shared = Shared { state: DashState::default(), ring: VecDeque::new(), capacity: capacity.max(1), closed: false };
+        Self { inner: Arc::new((Mutex::new(shared), Condvar::new())) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        // The fold is pure and panics on nothing; a poisoned lock still holds whole events.
+        self.inner.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn publish(&self, envelope: Arc<Envelope>) {
+        let mut shared = self.lock();
+        let applied = shared.state.apply(&envelope);
+        debug_assert!(applied.is_ok(), "the journal numbers densely: {applied:?}");
+        if shared.ring.len() == shared.capacity {
+            shared.ring.pop_front();
+        }
+        shared.ring.push_back(envelope);
+        drop(shared);
+        self.inner.1.notify_all();
+    }
+
+    /// Says that no more events will come.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.inner.1.notify_all();
+    }
+
+    pub fn state(&self) -> DashState {
+        self.lock().state.clone()
+    }
+
+    /// A subscription whose first delivery is a snapshot of now.
+    pub fn subscribe(&self) -> Subscription {
+        Subscription { hub: self.clone(), next: None }
+    }
+}
+
+/// A reader of the hub with a place of its own.
+pub struct Subscription {
+    hub: Hub,
+    /// The next event that is wanted; unset before the first snapshot.
+    next: Option<Seq>,
+}
+
+impl Subscription {
+    /// Appends at most `budget` deliveries. True when more is there.
+    pub fn poll(&mut self, out: &mut Vec<Delivery>, budget: usize) -> bool {
+        let shared = self.hub.lock();
+        let head = shared.state.seq;
+        let oldest = shared.ring.front().map_or(head.next(), |e| e.seq);
+        let mut next = match self.next {
+            Some(next) if next >= oldest => next,
+            Some(_) | None => {
+                out.push(Delivery::Snapshot(Box::new(shared.state.clone())));
+                self.next = Some(head.next());
+                return false;
+            }
+        };
+        let skip = (next.0 - oldest.0) as usize;
+        for envelope in shared.ring.iter().skip(skip).take(budget) {
+            out.push(Delivery::Event(envelope.clone()));
+            next = envelope.seq.next();
+        }
+        self.next = Some(next);
+        next <= head
+    }
+
+    /// Waits until something is there; false by the time-out.
+    pub fn wait(&mut self, timeout: Duration) -> bool {
+        let wanted = self.next;
+        let shared = self.hub.lock();
+        let idle = |shared: &mut Shared| wanted.is_some_and(|next| shared.state.seq < next) && !shared.closed;
+        let (shared, _) = self.hub.inner.1.wait_timeout_while(shared, timeout, idle).unwrap_or_else(PoisonError::into_inner);
+        wanted.is_none_or(|next| shared.state.seq >= next)
+    }
+
+    /// Whether the last event was delivered and no more will come.
+    pub fn is_ended(&self) -> bool {
+        let shared = self.hub.lock();
+        shared.closed && self.next.is_some_and(|next| next > shared.state.seq)
+    }
+}

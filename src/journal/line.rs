@@ -1,0 +1,115 @@
+//! Lines of a recording: telling them apart without parsing them, and writing them without a raw control byte.
+
+use super::RecordError;
+use crate::event::Seq;
+use crate::state::DashState;
+use serde::{Deserialize, Serialize};
+
+/// A commit: everything up to it was synced together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommitLine {
+    pub k: String,
+    pub upto: Seq,
+    /// Of the lines since the last commit, newlines included; 8 hexadecimal digits.
+    pub crc32c: String,
+    /// `crc32c` of the commit before; of the header line for the first one.
+    pub prev: String,
+}
+
+/// The folded state after the event `upto`, so that a seek begins here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SnapshotLine {
+    pub k: String,
+    pub upto: Seq,
+    pub state: DashState,
+}
+
+pub const COMMIT_KIND: &str = "Commit";
+pub const SNAPSHOT_KIND: &str = "Snapshot";
+const COMMIT_PREFIX: &[u8] = br#"{"k":"Commit""#;
+const SNAPSHOT_PREFIX: &[u8] = br#"{"k":"Snapshot""#;
+const EVENT_PREFIX: &[u8] = br#"{"seq":"#;
+
+/// What a line is, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    Event(Seq),
+    Commit,
+    Snapshot,
+    /// Nothing that this format has.
+    Other,
+}
+
+pub fn kind(line: &[u8]) -> LineKind {
+    if let Some(rest) = line.strip_prefix(EVENT_PREFIX) {
+        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let seq = std::str::from_utf8(&rest[..digits]).ok().and_then(|t| t.parse().ok());
+        return seq.map_or(LineKind::Other, |s| LineKind::Event(Seq(s)));
+    }
+    if line.starts_with(COMMIT_PREFIX) {
+        LineKind::Commit
+    } else if line.starts_with(SNAPSHOT_PREFIX) {
+        LineKind::Snapshot
+    } else {
+        LineKind::Other
+    }
+}
+
+/// The value of `k` of an event line, without parsing the line.
+pub fn event_kind(line: &[u8]) -> Option<&str> {
+    const KEY: &[u8] = br#","k":""#;
+    // `k` comes within the first bytes: before it stand three numbers.
+    let head = &line[..line.len().min(120)];
+    let at = head.windows(KEY.len()).position(|w| w == KEY)? + KEY.len();
+    let rest = &line[at..];
+    let end = rest.iter().position(|b| *b == b'"')?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
+
+pub fn crc_hex(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32c::crc32c(bytes))
+}
+
+/// Appends `value` as one line. Control, bidirectional and invisible characters become `\u` escapes, so that `cat` of a recording is harmless.
+pub fn write_line<T: Serialize>(out: &mut Vec<u8>, value: &T) -> Result<(), RecordError> {
+    let text = serde_json::to_string(value).map_err(|e| RecordError::Encode(e.to_string()))?;
+    for c in text.chars() {
+        if needs_escape(c) {
+            let mut units = [0u16; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            }
+        } else {
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+    out.push(b'\n');
+    Ok(())
+}
+
+fn needs_escape(c: char) -> bool {
+    matches!(c, '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_is_escaped_and_reads_back() {
+        let text = "a\u{1b}[2J\u{202e}\u{9b}\u{e0041}é工";
+        let mut out = Vec::new();
+        write_line(&mut out, &text).unwrap();
+        let written = std::str::from_utf8(&out).unwrap();
+        assert!(written.trim_end().chars().all(|c| !needs_escape(c)), "{written:?}");
+        assert_eq!(serde_json::from_str::<String>(written).unwrap(), text);
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        assert_eq!(kind(br#"{"seq":12,"t":1}"#), LineKind::Event(Seq(12)));
+        assert_eq!(kind(br#"{"k":"Commit","upto":1}"#), LineKind::Commit);
+        assert_eq!(kind(br#"{"seq":,"#), LineKind::Other);
+        assert_eq!(event_kind(br#"{"seq":12,"t":1,"lane":0,"k":"LogLine","d":{}}"#), Some("LogLine"));
+    }
+}
