@@ -3,3 +3,17 @@
 //! Emits: settings, errors with file, line and column.
 //! Accepts: RON files, environment variables, flags.
 //! Test: `cargo test --lib config::`.
+
+mod dirs;
+mod error;
+mod load;
+mod setting;
+mod table;
+
+pub use dirs::{Dirs, DirsError};
+pub use error::{ConfigError, Place, Problem};
+pub use load::{Flag, Line, Origin, Profile, Sources, load};
+pub use setting::{Charts, Color, Parsed};
+pub use table::{
+    AgentSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings, UiSettings,
+};
