@@ -15,18 +15,16 @@ const CHANGE_COST: f64 = 0.05;
 /// What an agent submitted: a cause, and on levels with two faults a second one.
 pub type Submission = (Cause, Option<Cause>);
 
-/// Number of services within their objective, by their true readings.
-pub fn within_objective(readings: &[Reading], usual: &[Reading]) -> usize {
-    let keeps = |now: &Reading, usual: &Reading| {
-        let fast = now.p95_s.zip(usual.p95_s).is_some_and(|(now, usual)| now <= SLO_P95_FACTOR * usual);
-        fast && now.error_ratio.is_none_or(|e| e <= SLO_ERROR_RATIO)
-    };
-    readings.iter().zip(usual).filter(|(now, usual)| keeps(now, usual)).count()
+/// Whether a service keeps its objective, by its true readings.
+pub fn keeps_objective(now: &Reading, usual: &Reading) -> bool {
+    let fast = now.p95_s.zip(usual.p95_s).is_some_and(|(now, usual)| now <= SLO_P95_FACTOR * usual);
+    fast && now.error_ratio.is_none_or(|e| e <= SLO_ERROR_RATIO)
 }
 
 /// Share of services within their objective, less the cost of replicas and changes, within [0, 1].
 pub fn step_reward(cluster: &Cluster, readings: &[Reading], changed: bool) -> f64 {
-    let share = within_objective(readings, &cluster.usual) as f64 / readings.len() as f64;
+    let keeping = readings.iter().zip(&cluster.usual).filter(|(now, usual)| keeps_objective(now, usual)).count();
+    let share = keeping as f64 / readings.len() as f64;
     let cost = REPLICA_COST * f64::from(cluster.extra_replicas()) + if changed { CHANGE_COST } else { 0.0 };
     (share - cost).clamp(0.0, 1.0)
 }

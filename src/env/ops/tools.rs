@@ -68,12 +68,10 @@ impl OpsCall {
         };
         match call.name.as_str() {
             "query" => {
-                let of = match call.arguments.get("of").and_then(Value::as_str) {
-                    None | Some("logs") => Query::Logs,
-                    Some("traces") => Query::Traces,
-                    Some(other) => {
-                        return Err(ToolResult::error(ErrorType::Schema, format!("of: `{other}` is neither logs nor traces")));
-                    }
+                let of = match text(call, "of")? {
+                    "logs" => Query::Logs,
+                    "traces" => Query::Traces,
+                    other => return Err(ToolResult::error(ErrorType::Schema, format!("of: `{other}` is neither logs nor traces"))),
                 };
                 Ok(OpsCall::Query { service: service()?, of })
             }
