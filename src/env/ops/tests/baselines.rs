@@ -18,7 +18,10 @@ fn print_success_rates() {
         let [random, heuristic] = KINDS.map(|kind| success_ratio(EPISODES, |seed| play_baseline(kind, seed, level)));
         let steps: u32 = (0..EPISODES).map(|seed| play_baseline(BaselineKind::Heuristic, seed, level).steps).sum();
         let best = success_ratio(EPISODES, |seed| oracle(seed, level));
-        println!("{level}: random {random:.3}, runbook {heuristic:.3} in {:.1} steps, oracle {best:.3}", f64::from(steps) / EPISODES as f64);
+        println!(
+            "{level}: random {random:.3}, runbook {heuristic:.3} in {:.1} steps, oracle {best:.3}",
+            f64::from(steps) / EPISODES as f64
+        );
     }
 }
 

@@ -82,8 +82,7 @@ fn alerts_stand_in_topological_order() {
     texts(Level::L1, 20, |observation, _| {
         let order: Vec<&str> = observation.compact.split(';').skip(1).map(|p| p.split(' ').next().unwrap()).collect();
         let alerts = observation.compact.rsplit_once("alert(").unwrap().1.trim_end_matches(')');
-        let places: Vec<usize> =
-            alerts.split(',').filter(|n| !n.is_empty()).map(|n| order.iter().position(|o| *o == n).unwrap()).collect();
+        let places: Vec<usize> = alerts.split(',').filter(|n| !n.is_empty()).map(|n| order.iter().position(|o| *o == n).unwrap()).collect();
         assert!(places.is_sorted(), "{}", observation.compact);
     });
 }
