@@ -3,3 +3,15 @@
 //! Emits: every event of a run, through the journal.
 //! Accepts: commands and facts, by its inbox.
 //! Test: `cargo test --lib engine::`.
+
+mod control;
+mod crank;
+mod lane;
+mod provider;
+mod settings;
+mod verify;
+
+pub use crank::Engine;
+pub use provider::{LoadedPolicy, PolicyProvider};
+pub use settings::{AgentKind, EngineSettings, RunFacts, episode_seed};
+pub use verify::{Difference, PolicyRun, VerifyError, VerifyReport, verify, verify_policy};

@@ -1,0 +1,485 @@
+//! The engine: one thread that looks at its inbox and moves every lane that may move, a token or a phase at a time.
+
+use super::control::{Control, Stepping};
+use super::lane::{Boundary, DELTA_TOKENS_AT_MAX, Lane, Stand};
+use super::provider::{Load, LoadedPolicy, Loader, PolicyProvider};
+use super::settings::{AgentKind, EngineSettings, episode_seed};
+use crate::agent::{Policy, Progress};
+use crate::env::Environment;
+use crate::event::*;
+use crate::journal::{Journal, Place};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest sleep; the recorder's health is looked at this often when nothing else happens.
+const IDLE: Duration = Duration::from_millis(500);
+/// Inputs that are taken in one turn.
+const INPUTS_A_TURN: usize = 64;
+const RECORDER_ALERT: &str = "RecordingFailed";
+
+/// A policy that serves, or that still finishes messages of before a swap.
+struct Slot {
+    number: u64,
+    policy: Box<dyn Policy>,
+    checkpoint: CheckpointId,
+}
+
+/// The engine. `run` takes it to the end of the run.
+pub struct Engine {
+    settings: EngineSettings,
+    journal: Journal,
+    inbox: Inbox,
+    loader: Loader,
+    control: Control,
+    lanes: Vec<Lane>,
+    slots: Vec<Slot>,
+    slots_total: u64,
+    recorder_failed: bool,
+    loading: Option<(CheckpointId, Option<(CommandId, Origin)>)>,
+    ended: bool,
+}
+
+impl Engine {
+    /// `wake` is a sender of the same inbox; the loader uses it.
+    pub fn new(
+        settings: EngineSettings,
+        env: &dyn Environment,
+        journal: Journal,
+        inbox: Inbox,
+        wake: CommandSender,
+        provider: Arc<dyn PolicyProvider>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let lanes = (0..settings.lanes.max(1)).map(|id| Lane::new(LaneId(id), env.fresh(), &settings)).collect();
+        let mut engine = Self {
+            control: Control::new(settings.pace),
+            loader: Loader::new(provider, wake, clock),
+            lanes,
+            slots: Vec::new(),
+            slots_total: 0,
+            recorder_failed: false,
+            loading: None,
+            ended: false,
+            settings,
+            journal,
+            inbox,
+        };
+        engine.announce(env);
+        engine
+    }
+
+    fn announce(&mut self, env: &dyn Environment) {
+        let (s, spec) = (&self.settings, env.spec());
+        let started = RunStarted {
+            run: s.facts.run.clone(),
+            started: s.facts.started.clone(),
+            build: s.facts.build.clone(),
+            agent: SafeText::new(s.agent.name()),
+            env: spec.name.clone(),
+            env_version: spec.version.clone(),
+            level: s.level,
+            seed: s.seed,
+            lanes: s.lanes.max(1),
+            max_steps: s.steps_max.unwrap_or(spec.max_steps).min(spec.max_steps),
+            tools: spec.tools.clone(),
+            reward: s.reward,
+            profile: s.facts.profile.clone(),
+        };
+        let pace = s.pace;
+        self.append(started);
+        for listed in self.loader.list() {
+            self.append(listed);
+        }
+        self.append(PaceChanged { pace });
+        match self.settings.agent.clone() {
+            AgentKind::Model(checkpoint) => self.load(checkpoint, None),
+            AgentKind::Baseline(_) | AgentKind::Oracle => {
+                let detail = SafeText::from(format!("{} is scripted: no model is loaded", self.settings.agent.name()));
+                self.append(policy_state(PolicyState::Ready, None, detail, 0));
+                self.begin_running();
+            }
+        }
+    }
+
+    fn load(&mut self, checkpoint: CheckpointId, asked_by: Option<(CommandId, Origin)>) {
+        let detail = SafeText::new("loading in the background");
+        self.append(policy_state(PolicyState::Loading, Some(checkpoint.clone()), detail, 0));
+        self.loading = Some((checkpoint.clone(), asked_by));
+        self.loader.start(checkpoint);
+    }
+
+    fn begin_running(&mut self) {
+        let (state, reason) =
+            if self.settings.start_paused { (RunState::Paused, "started paused") } else { (RunState::Running, "started") };
+        self.set_state(state, reason);
+    }
+
+    /// Runs to the end: the episodes are done, or somebody shut it down.
+    pub fn run(mut self) {
+        while !self.ended {
+            self.take_inputs();
+            self.look_at_recorder();
+            if self.ended {
+                break;
+            }
+            if !self.turn() {
+                self.rest();
+            }
+        }
+    }
+
+    fn append(&mut self, event: impl Into<Event>) {
+        self.journal.append(Place::default(), event);
+    }
+
+    fn set_state(&mut self, state: RunState, reason: &str) {
+        self.control.state = state;
+        self.append(RunStateChanged { state, reason: SafeText::new(reason) });
+    }
+
+    fn take_inputs(&mut self) {
+        for _ in 0..INPUTS_A_TURN {
+            match self.inbox.try_next() {
+                Some(input) => self.input(input),
+                None => return,
+            }
+        }
+    }
+
+    /// Sleeps until something is due or somebody asks.
+    fn rest(&mut self) {
+        let now_ns = self.journal.now_ns();
+        let due_ns = self.lanes.iter().filter(|l| self.control.runs(l.id) && l.stand != Stand::Done).map(|l| l.due_ns).min();
+        let rest = due_ns.map_or(IDLE, |due| Duration::from_nanos(due.saturating_sub(now_ns)).min(IDLE));
+        if let Some(input) = self.inbox.wait(rest) {
+            self.input(input);
+        }
+    }
+
+    fn input(&mut self, input: Input) {
+        match input {
+            Input::Request(request) => {
+                if self.control.is_new(request.id) {
+                    self.request(request);
+                }
+            }
+            Input::Fact(event) => self.append(*event),
+            Input::PolicyLoaded => {
+                while let Some(load) = self.loader.take() {
+                    self.loaded(load);
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        let Request { id, origin, command } = request;
+        let objection = self.control.objection(&command, self.settings.lanes.max(1)).or_else(|| self.objection(&command));
+        if let Some(reason) = objection {
+            self.append(CommandRejected { id, command, origin, reason: SafeText::from(reason) });
+            return;
+        }
+        self.append(CommandAccepted { id, command: command.clone(), origin: origin.clone() });
+        match command {
+            Command::Pause => {
+                self.control.stepping = None;
+                self.set_state(RunState::Paused, "by command");
+            }
+            Command::Resume => {
+                self.control.stepping = None;
+                self.set_state(RunState::Running, "by command");
+            }
+            Command::Step { lane, unit, count } => {
+                self.control.stepping = Some(Stepping { lane, unit, left: count });
+                self.lanes[lane.0 as usize].due_ns = 0;
+                self.set_state(RunState::Stepping, &format!("{count} {unit:?}").to_lowercase());
+            }
+            Command::SetPace(pace) => {
+                self.control.pace = pace;
+                self.lanes.iter_mut().for_each(|l| l.due_ns = 0);
+                self.append(PaceChanged { pace });
+            }
+            Command::Swap { checkpoint } => self.load(checkpoint, Some((id, origin))),
+            Command::Reseed { seed } => self.reseed(seed),
+            Command::Shutdown => self.shut_down("by command"),
+        }
+    }
+
+    fn objection(&self, command: &Command) -> Option<String> {
+        match command {
+            Command::Swap { .. } if !matches!(self.settings.agent, AgentKind::Model(_)) => {
+                Some(format!("the agent is {}: it has no checkpoint to swap", self.settings.agent.name()))
+            }
+            Command::Swap { .. } if self.loading.is_some() => Some("another checkpoint is being loaded; wait for it".into()),
+            Command::Swap { checkpoint } if !self.loader.list().iter().any(|c| c.checkpoint == *checkpoint) => {
+                let known: Vec<String> = self.loader.list().into_iter().map(|c| c.checkpoint.0).collect();
+                Some(format!("no checkpoint is named {checkpoint}; there are {}", known.join(", ")))
+            }
+            Command::Resume | Command::Step { .. } if self.slots.is_empty() && matches!(self.settings.agent, AgentKind::Model(_)) => {
+                Some("no policy is ready yet".into())
+            }
+            Command::Resume | Command::Step { .. } if self.recorder_failed => {
+                Some("the recording can't be written: free space first, it is tried again every second".into())
+            }
+            Command::Pause
+            | Command::Resume
+            | Command::Step { .. }
+            | Command::SetPace(_)
+            | Command::Swap { .. }
+            | Command::Reseed { .. }
+            | Command::Shutdown => None,
+        }
+    }
+
+    fn loaded(&mut self, load: Load) {
+        let asked_by = self.loading.take().and_then(|(_, by)| by);
+        match load.result {
+            Ok(LoadedPolicy { policy, checkpoint, sha256 }) => {
+                let caps = policy.caps();
+                let ready = PolicyStateChanged {
+                    parameters: Some(caps.parameters),
+                    context_tokens_max: Some(caps.context_tokens_max),
+                    ..policy_state(PolicyState::Ready, Some(checkpoint.clone()), caps.device, load.duration_ns)
+                };
+                let from = self.slots.last().map(|s| s.checkpoint.clone());
+                self.slots_total += 1;
+                self.slots.push(Slot { number: self.slots_total, policy, checkpoint: checkpoint.clone() });
+                self.append(ready);
+                let first = from.is_none();
+                // From here on every decision that begins is by the new weights; messages under way end by the old ones.
+                self.append(CheckpointSwapped { from, to: checkpoint, sha256 });
+                self.drop_idle_slots();
+                if first {
+                    self.begin_running();
+                }
+            }
+            Err(reason) => {
+                let reason = SafeText::from(reason);
+                self.append(policy_state(PolicyState::Failed, Some(load.asked.clone()), reason.clone(), load.duration_ns));
+                if let Some((id, origin)) = asked_by {
+                    self.append(CommandRejected { id, command: Command::Swap { checkpoint: load.asked }, origin, reason });
+                } else {
+                    self.set_state(RunState::Paused, "the policy could not be loaded");
+                    if self.settings.episodes_max.is_some() {
+                        self.shut_down("the policy could not be loaded");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Old weights go when no message of theirs is under way.
+    fn drop_idle_slots(&mut self) {
+        let newest = self.slots_total;
+        let lanes = &self.lanes;
+        self.slots.retain(|s| s.number == newest || lanes.iter().any(|l| l.slot == Some(s.number)));
+    }
+
+    fn reseed(&mut self, seed: Seed) {
+        self.settings.seed = seed;
+        self.lanes.iter_mut().for_each(|l| l.episodes_begun = 0);
+        self.abort_lanes();
+    }
+
+    fn abort_lanes(&mut self) {
+        for lane in &mut self.lanes {
+            for slot in &mut self.slots {
+                slot.policy.cancel(lane.id);
+            }
+            // An episode that is cut short has no final reward to be out of range.
+            let _ = lane.end(EpisodeEnding::Aborted, None, &mut self.journal);
+            lane.stand = Stand::Between;
+            lane.due_ns = 0;
+        }
+    }
+
+    fn shut_down(&mut self, reason: &str) {
+        if self.ended {
+            return;
+        }
+        self.abort_lanes();
+        self.set_state(RunState::Ended, reason);
+        // What can't be committed was told in a `SinkFailed`.
+        let _ = self.journal.commit();
+        self.journal.hub().close();
+        self.ended = true;
+    }
+
+    fn look_at_recorder(&mut self) {
+        match (self.journal.recorder_failure(), self.recorder_failed) {
+            (Some(reason), false) => {
+                self.recorder_failed = true;
+                self.append(SinkFailed { sink: SafeText::new("recording"), reason: SafeText::from(reason.clone()) });
+                self.append(recorder_alert(AlertState::Firing, &reason));
+                self.control.stepping = None;
+                if !self.ended {
+                    self.set_state(RunState::Paused, "the recording can't be written");
+                }
+            }
+            (None, true) => {
+                self.recorder_failed = false;
+                self.append(recorder_alert(AlertState::Resolved, "the recording is written again"));
+            }
+            (Some(_), true) | (None, false) => {}
+        }
+    }
+
+    /// Moves every lane that may move by a phase or a token. False when none could.
+    fn turn(&mut self) -> bool {
+        let now_ns = self.journal.now_ns();
+        let mut moved = false;
+        for index in 0..self.lanes.len() {
+            let lane = &self.lanes[index];
+            if lane.due_ns > now_ns || !self.control.runs(lane.id) {
+                continue;
+            }
+            match self.phase(index) {
+                Ok(Some(boundary)) => {
+                    moved = true;
+                    self.passed(index, boundary);
+                }
+                Ok(None) => {}
+                Err(reason) => self.fail(index, &reason),
+            }
+        }
+        moved |= self.decode(now_ns);
+        if self.lanes.iter().all(|l| l.stand == Stand::Done) && !self.ended {
+            self.shut_down("all episodes are done");
+        }
+        moved
+    }
+
+    /// One phase of a lane that is not decoding; `None` when there was nothing to do.
+    fn phase(&mut self, index: usize) -> Result<Option<Boundary>, String> {
+        let streams = self.settings.streams;
+        match self.lanes[index].stand {
+            Stand::Done | Stand::Decoding => Ok(None),
+            Stand::Between => {
+                self.begin_episode(index)?;
+                Ok(Some(Boundary::None))
+            }
+            Stand::Observe => {
+                let policy = self.slots.last().map(|s| s.policy.as_ref());
+                self.lanes[index].observe(&mut self.journal, policy);
+                Ok(Some(Boundary::Phase))
+            }
+            Stand::Think => match self.slots.last_mut() {
+                Some(slot) => {
+                    self.lanes[index].slot = Some(slot.number);
+                    self.lanes[index].open(slot.policy.as_mut(), &self.settings, &mut self.journal)?;
+                    Ok(Some(Boundary::None))
+                }
+                None => {
+                    self.lanes[index].decide(streams, &mut self.journal)?;
+                    self.passed(index, Boundary::Token);
+                    Ok(Some(Boundary::Phase))
+                }
+            },
+            Stand::Act => {
+                self.lanes[index].act(&mut self.journal)?;
+                Ok(Some(Boundary::Phase))
+            }
+            Stand::Settle => {
+                let over = self.lanes[index].settle(&self.settings, &mut self.journal)?;
+                self.drop_idle_slots();
+                Ok(Some(if over { Boundary::Episode } else { Boundary::Decision }))
+            }
+        }
+    }
+
+    fn begin_episode(&mut self, index: usize) -> Result<(), String> {
+        // The n-th episode of the run goes to lane n modulo lanes, whatever the lanes' speeds.
+        let lanes = self.lanes.len() as u64;
+        let number = self.lanes[index].episodes_begun * lanes + index as u64;
+        if self.settings.episodes_max.is_some_and(|max| number >= u64::from(max)) {
+            self.lanes[index].stand = Stand::Done;
+            return Ok(());
+        }
+        let seed = episode_seed(self.settings.seed, number);
+        let checkpoint = self.slots.last().map(|s| s.checkpoint.clone());
+        self.lanes[index].episodes_begun += 1;
+        self.lanes[index].begin(seed, checkpoint, &self.settings, &mut self.journal)
+    }
+
+    /// One token for every lane that decodes and may, one batch a slot.
+    fn decode(&mut self, now_ns: u64) -> bool {
+        let mut progress = Vec::new();
+        let mut moved = false;
+        for slot in 0..self.slots.len() {
+            let number = self.slots[slot].number;
+            let ready = |l: &&Lane| l.stand == Stand::Decoding && l.slot == Some(number) && l.due_ns <= now_ns && self.control.runs(l.id);
+            let batch: Vec<LaneId> = self.lanes.iter().filter(ready).map(|l| l.id).collect();
+            if batch.is_empty() {
+                continue;
+            }
+            moved = true;
+            progress.clear();
+            if let Err(error) = self.slots[slot].policy.advance(&batch, &mut progress) {
+                let reason = error.to_string();
+                batch.iter().for_each(|lane| self.fail(lane.0 as usize, &reason));
+                continue;
+            }
+            for (lane, what) in progress.drain(..) {
+                let index = lane.0 as usize;
+                if let Err(reason) = self.progress(index, what) {
+                    self.fail(index, &reason);
+                }
+            }
+        }
+        moved
+    }
+
+    fn progress(&mut self, index: usize, what: Progress) -> Result<(), String> {
+        let streams = self.settings.streams;
+        match what {
+            Progress::Pending => Ok(()),
+            Progress::Piece { text, token, logprob, entropy } => {
+                let group = if self.control.pace == Pace::Max && self.control.state == RunState::Running { DELTA_TOKENS_AT_MAX } else { 1 };
+                self.lanes[index].piece(&text, token, logprob, entropy)?;
+                self.lanes[index].tell(group, streams, &mut self.journal);
+                self.passed(index, Boundary::Token);
+                Ok(())
+            }
+            Progress::Done(reason) => {
+                self.lanes[index].tell(1, streams, &mut self.journal);
+                self.lanes[index].finish(reason, &mut self.journal)?;
+                self.passed(index, Boundary::Phase);
+                Ok(())
+            }
+        }
+    }
+
+    fn passed(&mut self, index: usize, boundary: Boundary) {
+        let lane = self.lanes[index].id;
+        self.lanes[index].due_ns = self.journal.now_ns() + self.control.rest_ns(boundary);
+        if self.control.passed(lane, boundary) {
+            self.set_state(RunState::Paused, "stepped");
+        }
+    }
+
+    /// An episode that can't go on is ended and said so; the run pauses, so that somebody looks.
+    fn fail(&mut self, index: usize, reason: &str) {
+        for slot in &mut self.slots {
+            slot.policy.cancel(self.lanes[index].id);
+        }
+        let text = SafeText::from(format!("lane {index}: {reason}"));
+        self.append(LogLine { level: LogLevel::Error, target: SafeText::new("engine"), text });
+        let _ = self.lanes[index].end(EpisodeEnding::Aborted, None, &mut self.journal);
+        self.lanes[index].stand = Stand::Between;
+        self.control.stepping = None;
+        if self.control.state != RunState::Paused {
+            self.set_state(RunState::Paused, "a lane failed");
+        }
+        if self.settings.episodes_max.is_some() {
+            self.shut_down("a lane failed");
+        }
+    }
+}
+
+fn policy_state(state: PolicyState, checkpoint: Option<CheckpointId>, detail: SafeText, duration_ns: u64) -> PolicyStateChanged {
+    PolicyStateChanged { state, checkpoint, detail, parameters: None, context_tokens_max: None, duration_ns }
+}
+
+fn recorder_alert(state: AlertState, summary: &str) -> AlertStateChanged {
+    AlertStateChanged { rule: SafeText::new(RECORDER_ALERT), state, severity: SafeText::new("critical"), summary: SafeText::new(summary) }
+}

@@ -1,0 +1,391 @@
+//! One lane: an episode after the other, a phase after the other.
+
+use super::settings::{AgentKind, EngineSettings, message_seed};
+use crate::agent::format::{is_faithful, render_call, render_message};
+use crate::agent::prompt::Conversation;
+use crate::agent::react::{Effect, Input, Intention, React};
+use crate::agent::{DecodeSpec, Opened, Policy, Segment};
+use crate::env::{Action, Baseline, Environment, StepResult};
+use crate::event::*;
+use crate::journal::{Journal, Place};
+use crate::reward::EpisodeReward;
+use crate::tool::{Routed, Router};
+use std::sync::Arc;
+
+/// Where a lane stands between two turns of the crank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// No episode runs; the next one begins.
+    Between,
+    Observe,
+    /// The message is to be opened.
+    Think,
+    /// The message is being decoded.
+    Decoding,
+    Act,
+    Settle,
+    /// No more episodes are asked for.
+    Done,
+}
+
+/// What became of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    None,
+    Token,
+    Phase,
+    Decision,
+    Episode,
+}
+
+/// Tokens of one `ThoughtDelta` when nobody could read single ones.
+pub const DELTA_TOKENS_AT_MAX: u32 = 8;
+
+/// The message that is being said.
+#[derive(Default)]
+struct Message {
+    token_ids: Vec<TokenId>,
+    logprobs: Vec<f32>,
+    entropy: Vec<f32>,
+    opened: Opened,
+    began_ns: u64,
+    finish: Option<FinishReason>,
+    /// Text and tokens that were not yet told in a delta.
+    untold: (String, u32),
+}
+
+pub struct Lane {
+    pub id: LaneId,
+    pub stand: Stand,
+    /// Not before this time on the journal's clock.
+    pub due_ns: u64,
+    /// The policy slot that opened the current message.
+    pub slot: Option<u64>,
+    /// Episodes that this lane began since the run's seed was set.
+    pub episodes_begun: u64,
+    env: Box<dyn Environment>,
+    baseline: Option<Box<dyn Baseline>>,
+    episode: EpisodeId,
+    step: StepIndex,
+    seed: Seed,
+    checkpoint: Option<CheckpointId>,
+    tools: Arc<Vec<ToolSpec>>,
+    router: Option<Router>,
+    conversation: Conversation,
+    observation: Observation,
+    react: React,
+    reward: Option<EpisodeReward>,
+    message: Message,
+    intention: Option<Intention>,
+    acted: Option<(RecordedAction, StepResult)>,
+    call_id: u64,
+    decision_began_ns: u64,
+    tool_errors: u32,
+    faithful: u32,
+}
+
+impl Lane {
+    pub fn new(id: LaneId, env: Box<dyn Environment>, settings: &EngineSettings) -> Self {
+        let baseline = match &settings.agent {
+            AgentKind::Baseline(kind) => Some(env.baseline(*kind)),
+            AgentKind::Model(_) | AgentKind::Oracle => None,
+        };
+        Self {
+            id,
+            stand: Stand::Between,
+            due_ns: 0,
+            slot: None,
+            episodes_begun: 0,
+            env,
+            baseline,
+            episode: EpisodeId(0),
+            step: StepIndex(0),
+            seed: Seed(0),
+            checkpoint: None,
+            tools: Arc::default(),
+            router: None,
+            conversation: Conversation::new(SafeText::default(), settings.window),
+            observation: Observation::default(),
+            react: React::default(),
+            reward: None,
+            message: Message::default(),
+            intention: None,
+            acted: None,
+            call_id: 0,
+            decision_began_ns: 0,
+            tool_errors: 0,
+            faithful: 0,
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place { lane: self.id, episode: Some(self.episode), step: Some(self.step) }
+    }
+
+    fn episode_place(&self) -> Place {
+        Place { step: None, ..self.place() }
+    }
+
+    /// Begins the next episode.
+    pub fn begin(
+        &mut self,
+        seed: Seed,
+        checkpoint: Option<CheckpointId>,
+        settings: &EngineSettings,
+        journal: &mut Journal,
+    ) -> Result<(), String> {
+        let start = self.env.reset(seed, settings.level);
+        if let Some(baseline) = &mut self.baseline {
+            baseline.begin(&start, seed);
+        }
+        self.episode = self.episode.next();
+        (self.step, self.seed, self.checkpoint) = (StepIndex(0), seed, checkpoint);
+        self.conversation = Conversation::new(start.briefing.clone(), settings.window);
+        self.react = React::default();
+        self.router = Some(Router::new(&start.tools).map_err(|e| e.to_string())?);
+        self.reward = Some(EpisodeReward::new(settings.reward).map_err(|e| e.to_string())?);
+        (self.tool_errors, self.faithful) = (0, 0);
+        self.tools = Arc::new(start.tools);
+        self.observation = start.observation;
+        let event = EpisodeStarted {
+            seed,
+            level: settings.level,
+            goal: start.goal,
+            briefing: start.briefing,
+            fields: start.fields,
+            checkpoint: self.checkpoint.clone(),
+            state_hash: self.env.state_hash(),
+        };
+        journal.append(self.episode_place(), event);
+        self.stand = Stand::Observe;
+        Ok(())
+    }
+
+    /// Phase `observe`: environment to memory to prompt. `count` is the policy's tokenizer, where there is one.
+    pub fn observe(&mut self, journal: &mut Journal, count: Option<&dyn Policy>) {
+        self.step = self.step.next();
+        self.decision_began_ns = journal.now_ns();
+        journal.append(self.place(), PhaseEntered { phase: Phase::Observe });
+        journal.append(self.place(), ObservationReceived { observation: self.observation.clone() });
+        if let Some(policy) = count {
+            let mut count = |segment: &Segment| policy.count_tokens(segment);
+            if let Some(c) = self.conversation.observe(self.observation.compact.clone(), &mut count) {
+                let prompt_tokens = self.conversation.prompt().segments.iter().map(&mut count).sum();
+                let ratio = f64::from(c.before) / f64::from(c.after.max(1));
+                let event = MemoryCompressed { before: c.before, after: c.after, ratio, prompt_tokens, summary: c.summary };
+                journal.append(self.place(), event);
+            }
+        }
+        self.stand = Stand::Think;
+    }
+
+    /// Phase `think` begins: opens the message at the policy.
+    pub fn open(&mut self, policy: &mut dyn Policy, settings: &EngineSettings, journal: &mut Journal) -> Result<(), String> {
+        self.enter_think(journal);
+        let spec = DecodeSpec {
+            tools: self.tools.clone(),
+            temperature: settings.temperature,
+            top_p: settings.top_p,
+            seed: message_seed(self.seed, self.step.0),
+            tokens_max: settings.message_tokens_max,
+        };
+        self.message.opened = policy.open(self.id, &self.conversation.prompt(), &spec).map_err(|e| e.to_string())?;
+        self.stand = Stand::Decoding;
+        Ok(())
+    }
+
+    /// Phase `think` of an agent that is not a model: the whole message at once.
+    pub fn decide(&mut self, streams: bool, journal: &mut Journal) -> Result<(), String> {
+        self.enter_think(journal);
+        let decision = match &mut self.baseline {
+            Some(baseline) => baseline.decide(&self.observation),
+            None => self.env.oracle(),
+        };
+        self.piece(&render_message(&decision.thought, &decision.call), None, None, None)?;
+        self.tell(0, streams, journal);
+        self.finish(FinishReason::Scripted, journal)
+    }
+
+    fn enter_think(&mut self, journal: &mut Journal) {
+        journal.append(self.place(), PhaseEntered { phase: Phase::Think });
+        self.message = Message { began_ns: journal.now_ns(), ..Message::default() };
+        // `Observed` always fits here: the lane stands before `think`.
+        let _ = self.react.on(Input::Observed);
+    }
+
+    /// Takes up a piece of the message.
+    pub fn piece(&mut self, text: &str, token: Option<TokenId>, logprob: Option<f32>, entropy: Option<f32>) -> Result<(), String> {
+        self.react.on(Input::Piece(text)).map_err(|e| e.to_string())?;
+        self.message.token_ids.extend(token);
+        self.message.logprobs.extend(logprob);
+        self.message.entropy.extend(entropy);
+        self.message.untold.0.push_str(text);
+        self.message.untold.1 += u32::from(token.is_some());
+        Ok(())
+    }
+
+    /// Tells in a delta what was said since the last one, once it is at least `tokens_min` tokens.
+    pub fn tell(&mut self, tokens_min: u32, streams: bool, journal: &mut Journal) {
+        if !streams || self.message.untold.1 < tokens_min || self.message.untold.0.is_empty() {
+            return;
+        }
+        let (text, tokens) = std::mem::take(&mut self.message.untold);
+        journal.append(self.place(), ThoughtDelta { text: SafeText::from(text), tokens });
+    }
+
+    /// The message is whole.
+    pub fn finish(&mut self, reason: FinishReason, journal: &mut Journal) -> Result<(), String> {
+        let Effect::Act(intention) = self.react.on(Input::Said).map_err(|e| e.to_string())? else {
+            return Err("the message ended outside its phase".into());
+        };
+        let thought = match &intention {
+            Intention::Call(parsed) => parsed.thought.clone(),
+            Intention::Words { thought, .. } => thought.clone(),
+        };
+        self.faithful += u32::from(is_faithful(&thought, &self.observation.compact));
+        self.message.finish = Some(reason);
+        let message = std::mem::take(&mut self.message);
+        let event = MessageCompleted {
+            text: SafeText::new(self.react.message()),
+            thought,
+            token_ids: message.token_ids,
+            logprobs: message.logprobs,
+            entropy: message.entropy,
+            finish_reason: reason,
+            prompt_tokens: message.opened.prompt_tokens,
+            cached_tokens: message.opened.cached_tokens,
+            checkpoint: self.checkpoint.clone(),
+            duration_ns: journal.now_ns() - message.began_ns,
+        };
+        journal.append(self.place(), event);
+        self.intention = Some(intention);
+        self.slot = None;
+        self.stand = Stand::Act;
+        Ok(())
+    }
+
+    /// Phase `act`: parse, validate, route, and take it to the environment.
+    pub fn act(&mut self, journal: &mut Journal) -> Result<(), String> {
+        journal.append(self.place(), PhaseEntered { phase: Phase::Act });
+        let (recorded, called) = match self.intention.take() {
+            Some(Intention::Call(parsed)) => self.call(parsed.call, journal),
+            Some(Intention::Words { text, error, .. }) => {
+                let result = ToolResult::error(ErrorType::Format, error.to_string());
+                (RecordedAction::Text(text.clone()), Some((SafeText::new("(none)"), result)))
+            }
+            None => return Err("there is nothing to act on".into()),
+        };
+        let began_ns = journal.now_ns();
+        let result = self.env.step(&to_action(&recorded));
+        let duration_ns = journal.now_ns() - began_ns;
+        let (tool, answer) = match (&recorded, called) {
+            (RecordedAction::Tool(call), _) => (SafeText::new(&call.name), result.result.clone()),
+            (RecordedAction::Text(_) | RecordedAction::Outside { .. }, Some(called)) => called,
+            (RecordedAction::Text(_) | RecordedAction::Outside { .. }, None) => (SafeText::new("(none)"), result.result.clone()),
+        };
+        self.tool_errors += u32::from(answer.error_type.is_some());
+        let finished = ToolCallFinished { call_id: self.call_id, tool, result: answer.content, error_type: answer.error_type, duration_ns };
+        journal.append(self.place(), finished);
+        self.react.on(Input::Acted).map_err(|e| e.to_string())?;
+        self.acted = Some((recorded, result));
+        self.stand = Stand::Settle;
+        Ok(())
+    }
+
+    /// Says that a call is made, and who answers it.
+    fn call(&mut self, call: ToolCall, journal: &mut Journal) -> (RecordedAction, Option<(SafeText, ToolResult)>) {
+        self.call_id += 1;
+        let started = ToolCallStarted { call_id: self.call_id, route: Route::Tool, call: call.clone() };
+        journal.append(self.place(), started);
+        let routed = self.router.as_ref().map(|r| r.route(&call));
+        let tool = SafeText::new(&call.name);
+        match routed {
+            Some(Routed::Environment) | None => (RecordedAction::Tool(call), None),
+            Some(Routed::Finished(result)) => (RecordedAction::Outside { call, result: result.clone() }, Some((tool, result))),
+            Some(Routed::Refused(error)) => {
+                (RecordedAction::Text(SafeText::from(render_call(&call))), Some((tool, ToolResult::from(error))))
+            }
+        }
+    }
+
+    /// Phase `settle`: reward, memory, and the end of the episode. True when the episode has ended.
+    pub fn settle(&mut self, settings: &EngineSettings, journal: &mut Journal) -> Result<bool, String> {
+        journal.append(self.place(), PhaseEntered { phase: Phase::Settle });
+        let (action, mut result) = self.acted.take().ok_or("there is nothing to settle")?;
+        let reward = self.reward.as_mut().ok_or("no episode runs")?;
+        reward.push(result.reward).map_err(|e| e.to_string())?;
+        let over = settings.steps_max.is_some_and(|max| self.step.0 >= max);
+        result.truncated |= over && !result.terminated;
+        let (episode_return, discounted_sum) = (reward.episode_return(), reward.discounted_sum());
+        if let Some(baseline) = &mut self.baseline
+            && let RecordedAction::Tool(call) = &action
+        {
+            baseline.took(call);
+        }
+        let (thought, written, memorable) = self.remembered(&action);
+        self.conversation.decide(thought, written, memorable);
+        let event = TransitionRecorded {
+            action,
+            reward: result.reward,
+            terminated: result.terminated,
+            truncated: result.truncated,
+            value: None,
+            state_hash: self.env.state_hash(),
+            reward_sum: episode_return,
+            discounted_sum,
+        };
+        journal.append(self.place(), event);
+        journal.append(self.place(), DecisionSettled { duration_ns: journal.now_ns() - self.decision_began_ns });
+        self.react.on(Input::Settled).map_err(|e| e.to_string())?;
+        self.observation = result.observation.clone();
+        self.stand = Stand::Observe;
+        if result.terminated || result.truncated {
+            let ending = if result.terminated { EpisodeEnding::Terminated } else { EpisodeEnding::Truncated };
+            self.end(ending, Some(&result), journal)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn remembered(&self, action: &RecordedAction) -> (SafeText, SafeText, bool) {
+        let thought = crate::agent::format::thought_of(self.react.message());
+        match action {
+            RecordedAction::Tool(call) | RecordedAction::Outside { call, .. } => {
+                (thought, SafeText::from(render_call(call)), !call.arguments.is_empty())
+            }
+            RecordedAction::Text(_) => (thought, SafeText::default(), false),
+        }
+    }
+
+    /// Ends the episode that runs, if one does.
+    pub fn end(&mut self, ending: EpisodeEnding, last: Option<&StepResult>, journal: &mut Journal) -> Result<(), String> {
+        let Some(reward) = self.reward.take() else { return Ok(()) };
+        let info = last.map(|r| r.info.clone()).unwrap_or_default();
+        let final_reward = info.final_reward.unwrap_or(0.0);
+        let steps = reward.steps();
+        let event = EpisodeEnded {
+            ending,
+            episode_return: reward.episode_return(),
+            final_reward,
+            hybrid: reward.hybrid(final_reward).map_err(|e| e.to_string())?,
+            success: info.success.unwrap_or(false),
+            length: steps,
+            tool_errors: self.tool_errors,
+            thought_fidelity: (steps > 0).then(|| f64::from(self.faithful.min(steps)) / f64::from(steps)),
+            truth: info.truth.unwrap_or_default(),
+        };
+        journal.append(self.episode_place(), event);
+        self.slot = None;
+        self.stand = Stand::Between;
+        Ok(())
+    }
+}
+
+/// The action that a recorded one gives again.
+pub fn to_action(recorded: &RecordedAction) -> Action {
+    match recorded {
+        RecordedAction::Text(text) => Action::Text(text.to_string()),
+        RecordedAction::Tool(call) => Action::Tool(call.clone()),
+        RecordedAction::Outside { call, result } => Action::Outside { call: call.clone(), result: result.clone() },
+    }
+}

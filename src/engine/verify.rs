@@ -1,0 +1,352 @@
+//! Verification: every episode of a recording is played again from its seed with the recorded actions, and compared exactly.
+
+use super::lane::to_action;
+use super::settings::message_seed;
+use crate::agent::format::{render_call, thought_of};
+use crate::agent::prompt::{Conversation, WindowSettings};
+use crate::agent::{DecodeSpec, Policy, PolicyError, Progress};
+use crate::env::{EnvSpec, Environment, StepResult};
+use crate::event::*;
+use crate::journal::Header;
+use crate::reward::EpisodeReward;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The first thing that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// `[lane:]episode/step`.
+    pub address: String,
+    pub seq: Seq,
+    pub field: String,
+    pub recorded: String,
+    pub simulated: String,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "step {} (event {}): {} differs\n  recorded:  {}\n  simulated: {}",
+            self.address, self.seq, self.field, self.recorded, self.simulated
+        )
+    }
+}
+
+/// What was compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VerifyReport {
+    pub episodes: u64,
+    pub steps: u64,
+    /// Messages whose tokens were compared; with `verify_policy` only.
+    pub messages: u64,
+    pub difference: Option<Difference>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    #[error("the recording is of {recorded}, this build has {ours}: use the build that recorded it")]
+    Environment { recorded: String, ours: String },
+    #[error("event {seq}: {reason}")]
+    Recording { seq: Seq, reason: String },
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+/// Log-probabilities may differ by this much where the tokens are the same; they are recorded to five digits.
+const LOGPROB_TOLERANCE: f32 = 2e-5;
+
+/// A lane that is played again.
+struct Replayed {
+    env: Box<dyn Environment>,
+    observation: Observation,
+    last: Option<StepResult>,
+    reward: Option<EpisodeReward>,
+    conversation: Conversation,
+    tools: Arc<Vec<ToolSpec>>,
+    seed: Seed,
+    message: SafeText,
+    /// The call and its result as they were told, until the transition can be compared with them.
+    called: Option<ToolCall>,
+    answered: Option<(SafeText, Option<ErrorType>)>,
+    steps_max: Option<u32>,
+}
+
+/// Compares `recorded` with `simulated` and reports the first difference by its field.
+struct Compare<'a> {
+    envelope: &'a Envelope,
+}
+
+impl Compare<'_> {
+    fn same<T: PartialEq + std::fmt::Debug>(&self, field: &str, recorded: &T, simulated: &T) -> Result<(), Box<Difference>> {
+        if recorded == simulated {
+            return Ok(());
+        }
+        Err(Box::new(Difference {
+            address: self.envelope.address(),
+            seq: self.envelope.seq,
+            field: field.to_owned(),
+            recorded: format!("{recorded:?}"),
+            simulated: format!("{simulated:?}"),
+        }))
+    }
+
+    fn bits(&self, field: &str, recorded: f64, simulated: f64) -> Result<(), Box<Difference>> {
+        if recorded.to_bits() == simulated.to_bits() { Ok(()) } else { self.same(field, &recorded, &simulated) }
+    }
+}
+
+/// Refuses a recording of another environment: it can't be verified, which is no difference.
+pub fn check_environment(header: &Header, spec: &EnvSpec) -> Result<(), VerifyError> {
+    let ours = (&spec.name, &spec.version, &spec.params_sha256);
+    let recorded = (&header.env.name, &header.env.version, &header.env.params_sha256);
+    if ours == recorded {
+        return Ok(());
+    }
+    let name = |(name, version, sha): (&String, &String, &String)| format!("{name} {version} (parameters {})", &sha[..sha.len().min(12)]);
+    Err(VerifyError::Environment { recorded: name(recorded), ours: name(ours) })
+}
+
+/// Re-simulates with the recorded actions.
+pub fn verify<I>(header: &Header, events: I, env: &dyn Environment) -> Result<VerifyReport, VerifyError>
+where
+    I: IntoIterator<Item = Arc<Envelope>>,
+{
+    Verifier::new(header, env, None)?.run(events)
+}
+
+/// Re-simulates, and runs the policy again on the prompts that come of it. `settings` are those of the run.
+pub fn verify_policy<I>(
+    header: &Header,
+    events: I,
+    env: &dyn Environment,
+    policy: &mut dyn Policy,
+    settings: PolicyRun,
+) -> Result<VerifyReport, VerifyError>
+where
+    I: IntoIterator<Item = Arc<Envelope>>,
+{
+    Verifier::new(header, env, Some((policy, settings)))?.run(events)
+}
+
+/// How the run decoded.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyRun {
+    pub temperature: f32,
+    pub top_p: f32,
+    pub message_tokens_max: u32,
+    pub window: WindowSettings,
+}
+
+struct Verifier<'a> {
+    env: &'a dyn Environment,
+    policy: Option<(&'a mut dyn Policy, PolicyRun)>,
+    lanes: BTreeMap<LaneId, Replayed>,
+    formula: RewardFormula,
+    steps_max: Option<u32>,
+    report: VerifyReport,
+}
+
+enum Stop {
+    Difference(Box<Difference>),
+    Error(VerifyError),
+}
+
+impl From<Box<Difference>> for Stop {
+    fn from(difference: Box<Difference>) -> Self {
+        Stop::Difference(difference)
+    }
+}
+
+impl<'a> Verifier<'a> {
+    fn new(header: &Header, env: &'a dyn Environment, policy: Option<(&'a mut dyn Policy, PolicyRun)>) -> Result<Self, VerifyError> {
+        check_environment(header, env.spec())?;
+        let (formula, report) = (RewardFormula::default(), VerifyReport::default());
+        Ok(Self { env, policy, lanes: BTreeMap::new(), formula, steps_max: None, report })
+    }
+
+    fn run<I: IntoIterator<Item = Arc<Envelope>>>(mut self, events: I) -> Result<VerifyReport, VerifyError> {
+        for envelope in events {
+            match self.event(&envelope) {
+                Ok(()) => {}
+                Err(Stop::Difference(difference)) => {
+                    self.report.difference = Some(*difference);
+                    break;
+                }
+                Err(Stop::Error(error)) => return Err(error),
+            }
+        }
+        Ok(self.report)
+    }
+
+    fn event(&mut self, envelope: &Envelope) -> Result<(), Stop> {
+        let compare = Compare { envelope };
+        match &envelope.event {
+            Event::RunStarted(e) => {
+                self.formula = e.reward;
+                self.steps_max = Some(e.max_steps);
+                Ok(())
+            }
+            Event::EpisodeStarted(e) => self.begin(envelope, e),
+            Event::ObservationReceived(e) => {
+                let lane = self.lane(envelope)?;
+                let (recorded, simulated) = (&e.observation, &lane.observation);
+                compare.same("observation.values", &recorded.values, &simulated.values)?;
+                compare.same("observation.text", &recorded.text, &simulated.text)?;
+                compare.same("observation.compact", &recorded.compact, &simulated.compact)?;
+                Ok(())
+            }
+            Event::MessageCompleted(e) => {
+                self.lane(envelope)?.message = e.text.clone();
+                if self.policy.is_some() && !e.token_ids.is_empty() { self.decode(envelope, e) } else { Ok(()) }
+            }
+            Event::ToolCallStarted(e) => {
+                self.lane(envelope)?.called = Some(e.call.clone());
+                Ok(())
+            }
+            Event::ToolCallFinished(e) => {
+                self.lane(envelope)?.answered = Some((e.result.clone(), e.error_type));
+                Ok(())
+            }
+            Event::TransitionRecorded(e) => self.transition(envelope, e),
+            Event::EpisodeEnded(e) => self.ended(envelope, e),
+            _ => Ok(()),
+        }
+    }
+
+    fn lane(&mut self, envelope: &Envelope) -> Result<&mut Replayed, Stop> {
+        let missing = VerifyError::Recording { seq: envelope.seq, reason: format!("lane {} plays no episode", envelope.lane) };
+        self.lanes.get_mut(&envelope.lane).ok_or(Stop::Error(missing))
+    }
+
+    fn begin(&mut self, envelope: &Envelope, e: &EpisodeStarted) -> Result<(), Stop> {
+        let mut env = self.env.fresh();
+        let start = env.reset(e.seed, e.level);
+        let compare = Compare { envelope };
+        compare.same("goal", &e.goal, &start.goal)?;
+        compare.same("briefing", &e.briefing, &start.briefing)?;
+        compare.same("fields", &e.fields, &start.fields)?;
+        compare.same("state_hash", &format!("{:016x}", e.state_hash), &format!("{:016x}", env.state_hash()))?;
+        let reward = EpisodeReward::new(self.formula)
+            .map_err(|error| Stop::Error(VerifyError::Recording { seq: envelope.seq, reason: error.to_string() }))?;
+        if let Some((policy, _)) = &mut self.policy {
+            policy.truncate(envelope.lane, 0);
+        }
+        let window = self.policy.as_ref().map_or_else(WindowSettings::default, |(_, run)| run.window);
+        let replayed = Replayed {
+            conversation: Conversation::new(start.briefing, window),
+            tools: Arc::new(start.tools),
+            observation: start.observation,
+            last: None,
+            reward: Some(reward),
+            seed: e.seed,
+            message: SafeText::default(),
+            called: None,
+            answered: None,
+            steps_max: self.steps_max,
+            env,
+        };
+        self.lanes.insert(envelope.lane, replayed);
+        self.report.episodes += 1;
+        Ok(())
+    }
+
+    fn transition(&mut self, envelope: &Envelope, e: &TransitionRecorded) -> Result<(), Stop> {
+        let compare = Compare { envelope };
+        let step = envelope.step.unwrap_or_default();
+        let lane = self.lane(envelope)?;
+        let (called, answered) = (lane.called.take(), lane.answered.take());
+        let mut result = lane.env.step(&to_action(&e.action));
+        if let RecordedAction::Tool(call) = &e.action {
+            compare.same("call", &called.as_ref(), &Some(call))?;
+            let simulated = (result.result.content.clone(), result.result.error_type);
+            compare.same("tool result", &answered, &Some(simulated))?;
+        }
+        let over = lane.steps_max.is_some_and(|max| step.0 >= max);
+        result.truncated |= over && !result.terminated;
+        compare.bits("reward", e.reward, result.reward)?;
+        compare.same("terminated", &e.terminated, &result.terminated)?;
+        compare.same("truncated", &e.truncated, &result.truncated)?;
+        compare.same("state_hash", &format!("{:016x}", e.state_hash), &format!("{:016x}", lane.env.state_hash()))?;
+        if let Some(reward) = &mut lane.reward {
+            let pushed = reward.push(result.reward);
+            pushed.map_err(|error| Stop::Error(VerifyError::Recording { seq: envelope.seq, reason: error.to_string() }))?;
+            compare.bits("reward_sum", e.reward_sum, reward.episode_return())?;
+            compare.bits("discounted_sum", e.discounted_sum, reward.discounted_sum())?;
+        }
+        let (written, memorable) = match &e.action {
+            RecordedAction::Tool(call) | RecordedAction::Outside { call, .. } => {
+                (SafeText::from(render_call(call)), !call.arguments.is_empty())
+            }
+            RecordedAction::Text(_) => (SafeText::default(), false),
+        };
+        lane.conversation.decide(thought_of(&lane.message), written, memorable);
+        lane.observation = result.observation.clone();
+        lane.last = Some(result);
+        self.report.steps += 1;
+        Ok(())
+    }
+
+    fn ended(&mut self, envelope: &Envelope, e: &EpisodeEnded) -> Result<(), Stop> {
+        let compare = Compare { envelope };
+        let lane = self.lane(envelope)?;
+        let aborted = e.ending == EpisodeEnding::Aborted;
+        let info = lane.last.take().filter(|_| !aborted).map(|r| r.info).unwrap_or_default();
+        let Some(reward) = lane.reward.take() else { return Ok(()) };
+        let final_reward = info.final_reward.unwrap_or(0.0);
+        compare.bits("return", e.episode_return, reward.episode_return())?;
+        compare.bits("final_reward", e.final_reward, final_reward)?;
+        compare.bits("hybrid", e.hybrid, reward.hybrid(final_reward).unwrap_or(f64::NAN))?;
+        compare.same("success", &e.success, &info.success.unwrap_or(false))?;
+        compare.same("length", &e.length, &reward.steps())?;
+        compare.same("truth", &e.truth, &info.truth.unwrap_or_default())?;
+        Ok(())
+    }
+
+    /// Runs the policy on the prompt of this decision and compares its tokens.
+    fn decode(&mut self, envelope: &Envelope, e: &MessageCompleted) -> Result<(), Stop> {
+        let step = envelope.step.unwrap_or_default();
+        let Some((policy, run)) = &mut self.policy else { return Ok(()) };
+        let missing = VerifyError::Recording { seq: envelope.seq, reason: format!("lane {} plays no episode", envelope.lane) };
+        let lane = self.lanes.get_mut(&envelope.lane).ok_or(Stop::Error(missing))?;
+        lane.conversation.observe(lane.observation.compact.clone(), &mut |s| policy.count_tokens(s));
+        let spec = DecodeSpec {
+            tools: lane.tools.clone(),
+            temperature: run.temperature,
+            top_p: run.top_p,
+            seed: message_seed(lane.seed, step.0),
+            tokens_max: run.message_tokens_max,
+        };
+        let error = |e: PolicyError| Stop::Error(VerifyError::Policy(e));
+        policy.open(envelope.lane, &lane.conversation.prompt(), &spec).map_err(error)?;
+        let (mut tokens, mut logprobs, mut out) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            out.clear();
+            policy.advance(&[envelope.lane], &mut out).map_err(error)?;
+            let mut done = out.is_empty();
+            for (_, what) in out.drain(..) {
+                match what {
+                    Progress::Pending => {}
+                    Progress::Piece { token, logprob, .. } => {
+                        tokens.extend(token);
+                        logprobs.extend(logprob);
+                    }
+                    Progress::Done(_) => done = true,
+                }
+            }
+            if done {
+                break;
+            }
+        }
+        let compare = Compare { envelope };
+        let at = tokens.iter().zip(&e.token_ids).position(|(a, b)| a != b).unwrap_or(tokens.len().min(e.token_ids.len()));
+        compare.same(&format!("token_ids[{at}]"), &e.token_ids.get(at), &tokens.get(at))?;
+        for (at, (recorded, found)) in e.logprobs.iter().zip(&logprobs).enumerate() {
+            if (recorded - found).abs() > LOGPROB_TOLERANCE {
+                compare.same(&format!("logprobs[{at}]"), recorded, found)?;
+            }
+        }
+        self.report.messages += 1;
+        Ok(())
+    }
+}
