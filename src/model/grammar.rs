@@ -164,13 +164,13 @@ fn trie_word(tokenizer: &Tokenizer, token: TokenId) -> Vec<u8> {
     }
 }
 
-/// The grammar in llguidance's dialect of Lark. Keys stand in the order in which the tool declares them, without whitespace.
+/// The grammar in llguidance's dialect of Lark. A thought has no `<`, so that its text can't imitate the mark behind it. Keys stand in the order in which the tool declares them, without whitespace.
 fn grammar_text(tools: &[ToolSpec]) -> Result<String, PolicyError> {
     if tools.is_empty() {
         return Err(PolicyError::Grammar { tool: String::new(), reason: "there are no tools".to_owned() });
     }
     let calls: Vec<String> = tools.iter().map(call_rule).collect::<Result<_, _>>()?;
-    Ok(format!("start: thought <act> call\nthought: /(.|\\n)*/\ncall: {}\n", calls.join("\n    | ")))
+    Ok(format!("start: thought <act> call\nthought: /[^<]*/\ncall: {}\n", calls.join("\n    | ")))
 }
 
 /// `"{\"tool\":\"restart\"" ",\"svc\":" %json {…} "}"`
@@ -296,6 +296,7 @@ mod tests {
                 std::str::from_utf8(&ids[..act].iter().flat_map(|id| tokenizer.token_bytes(TokenId(*id)).to_vec()).collect::<Vec<u8>>())
                     .is_ok()
             );
+            assert!(!tokenizer.decode(&ids[..act]).contains('<'));
             let text = tokenizer.decode(&ids[act + 1..ids.len() - 1]);
             let call: Map<String, Value> = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
             assert!(valid(&tools, &call), "{text}");

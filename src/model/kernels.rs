@@ -60,7 +60,7 @@ widest! {
             r += 4;
         }
         while r + 2 <= x.rows {
-            all_columns::<2, 4>(x, r, w, out, out_stride);
+            all_columns::<2, 3>(x, r, w, out, out_stride);
             r += 2;
         }
         if r < x.rows {
