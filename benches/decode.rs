@@ -41,8 +41,10 @@ fn network_decode(bencher: Bencher, lanes: usize) {
     bencher.counter(ItemsCount::new(lanes * DECODED_TOKENS)).bench_local(|| {
         caches.iter_mut().for_each(|c| c.truncate(PROMPT_TOKENS));
         for token in 0..DECODED_TOKENS as u32 {
-            let mut spans: Vec<_> =
-                caches.iter_mut().map(|cache| Span { cache, tokens: std::slice::from_ref(&prompt[token as usize]), logits: Wanted::Last }).collect();
+            let mut spans: Vec<_> = caches
+                .iter_mut()
+                .map(|cache| Span { cache, tokens: std::slice::from_ref(&prompt[token as usize]), logits: Wanted::Last })
+                .collect();
             divan::black_box(network.forward(&mut spans, &mut scratch).expect("it fits"));
         }
     });
@@ -55,7 +57,9 @@ fn network_prefill(bencher: Bencher) {
     bencher.counter(ItemsCount::new(PROMPT_TOKENS)).bench_local(|| {
         cache.truncate(0);
         for chunk in prompt.chunks(64) {
-            divan::black_box(network.forward(&mut [Span { cache: &mut cache, tokens: chunk, logits: Wanted::Last }], &mut scratch).expect("it fits"));
+            divan::black_box(
+                network.forward(&mut [Span { cache: &mut cache, tokens: chunk, logits: Wanted::Last }], &mut scratch).expect("it fits"),
+            );
         }
     });
 }
@@ -73,7 +77,8 @@ fn spec() -> DecodeSpec {
     let svc = json!({"enum": ["pay", "mail", "stock", "search", "cache"]});
     let one = json!({"type": "object", "properties": {"svc": svc}, "required": ["svc"]});
     let tool = |name: &str, parameters| ToolSpec { name: name.to_owned(), description: String::new(), parameters, mutates: false };
-    let tools = ["restart", "rollback", "logs", "scale"].map(|name| tool(name, one.clone())).into_iter().chain([tool("wait", json!({}))]).collect();
+    let tools =
+        ["restart", "rollback", "logs", "scale"].map(|name| tool(name, one.clone())).into_iter().chain([tool("wait", json!({}))]).collect();
     DecodeSpec { tools: Arc::new(tools), temperature: 1.0, top_p: 1.0, seed: 3, tokens_max: 64 }
 }
 
