@@ -3,3 +3,11 @@
 //! Emits: `TelemetrySampled`, `SamplesDropped`.
 //! Accepts: nothing.
 //! Test: `cargo test --lib telemetry::`, `cargo test --test nvml`.
+
+mod gpu;
+mod host;
+mod sampler;
+
+pub use gpu::{GpuLibrary, GpuReader};
+pub use host::HostReader;
+pub use sampler::{Sampler, SamplerSettings};

@@ -1,0 +1,202 @@
+//! The thread that samples.
+
+use super::{GpuLibrary, GpuReader, HostReader};
+use crate::event::{Clock, CommandSender, GpuStatus, SafeText, SamplesDropped, SendError, TelemetrySampled};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The second sample comes this soon: the first can't have rates.
+const SECOND_AFTER: Duration = Duration::from_millis(250);
+/// How long a stop waits for a driver that hangs before it leaves the thread behind.
+const STOP_WITHIN: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Debug)]
+pub struct SamplerSettings {
+    /// Between two samples.
+    pub interval: Duration,
+    /// Path of NVML; `None` looks where drivers put it.
+    pub nvml_library: Option<PathBuf>,
+    /// A path on the file system to watch.
+    pub disk_of: Option<PathBuf>,
+}
+
+/// The running thread. Dropping it stops it too.
+pub struct Sampler {
+    stop: Option<SyncSender<()>>,
+    /// Closes when the thread has ended.
+    ended: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sampler {
+    /// Starts to send samples to the engine: one at once, one soon after, then one each interval.
+    pub fn start(settings: SamplerSettings, clock: Arc<dyn Clock>, commands: CommandSender) -> std::io::Result<Self> {
+        let (stop, stopped) = sync_channel(1);
+        let (ends, ended) = sync_channel(1);
+        let thread = std::thread::Builder::new().name("telemetry".into()).spawn(move || {
+            sample_until_stopped(&settings, clock.as_ref(), &commands, &stopped);
+            drop(ends);
+        })?;
+        Ok(Self { stop: Some(stop), ended, thread: Some(thread) })
+    }
+
+    /// Stops the thread and waits for its end, though not for a driver that hangs.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.stop = None;
+        let Some(thread) = self.thread.take() else { return };
+        match self.ended.recv_timeout(STOP_WITHIN) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                // A panic of the thread was reported where it happened; the run goes on without samples.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn sample_until_stopped(settings: &SamplerSettings, clock: &dyn Clock, commands: &CommandSender, stopped: &Receiver<()>) {
+    let mut host = HostReader::new(settings.disk_of.clone());
+    let mut outlet = Outlet { commands, dropped: 0 };
+    // Drivers that must wake a GPU take seconds to load; the host does not wait for them.
+    let first = TelemetrySampled { host: host.sample(clock.now_ns()), gpu: unavailable("the driver is being asked") };
+    if outlet.send(first).is_err() {
+        return;
+    }
+    let library = GpuLibrary::load(settings.nvml_library.as_deref());
+    let mut gpu = library.as_ref().map(GpuLibrary::reader).map_err(SafeText::clone);
+    let mut pause = SECOND_AFTER.min(settings.interval);
+    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(pause) {
+        let sample = TelemetrySampled { host: host.sample(clock.now_ns()), gpu: gpu_status(&mut gpu) };
+        if outlet.send(sample).is_err() {
+            return;
+        }
+        pause = settings.interval;
+    }
+}
+
+fn gpu_status(gpu: &mut Result<GpuReader<'_>, SafeText>) -> GpuStatus {
+    match gpu {
+        Ok(reader) => reader.sample(),
+        Err(reason) => GpuStatus::Unavailable { reason: reason.clone() },
+    }
+}
+
+fn unavailable(reason: &str) -> GpuStatus {
+    GpuStatus::Unavailable { reason: SafeText::new(reason) }
+}
+
+/// The engine has ended: nobody wants samples any more.
+struct Closed;
+
+/// Sends to the engine without waiting; what it refuses is counted and told later.
+struct Outlet<'a> {
+    commands: &'a CommandSender,
+    dropped: u64,
+}
+
+impl Outlet<'_> {
+    fn send(&mut self, sample: TelemetrySampled) -> Result<(), Closed> {
+        match self.commands.fact(sample) {
+            Ok(()) => self.tell_dropped(),
+            Err(SendError::Full) => {
+                self.dropped += 1;
+                Ok(())
+            }
+            Err(SendError::Closed) => Err(Closed),
+        }
+    }
+
+    fn tell_dropped(&mut self) -> Result<(), Closed> {
+        if self.dropped == 0 {
+            return Ok(());
+        }
+        match self.commands.fact(SamplesDropped { sampler: "telemetry".into(), count: self.dropped }) {
+            Ok(()) => {
+                self.dropped = 0;
+                Ok(())
+            }
+            Err(SendError::Full) => Ok(()),
+            Err(SendError::Closed) => Err(Closed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, HostSample, Inbox, Input, MonotonicClock, inbox};
+
+    fn settings() -> SamplerSettings {
+        SamplerSettings {
+            interval: Duration::from_millis(20),
+            nvml_library: Some("/nowhere/libnvidia-ml.so.1".into()),
+            disk_of: Some(std::env::temp_dir()),
+        }
+    }
+
+    fn fact(inbox: &Inbox) -> Event {
+        match inbox.wait(Duration::from_secs(30)) {
+            Some(Input::Fact(event)) => *event,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn sample() -> TelemetrySampled {
+        TelemetrySampled { host: HostSample::default(), gpu: unavailable("") }
+    }
+
+    #[test]
+    fn samples_come_until_it_is_stopped() {
+        let (commands, inbox) = inbox(64);
+        let sampler = Sampler::start(settings(), MonotonicClock::start(), commands).unwrap();
+        let Event::TelemetrySampled(first) = fact(&inbox) else { panic!() };
+        assert!(first.host.memory_total_bytes.is_some() && first.host.disk.is_some());
+        let Event::TelemetrySampled(second) = fact(&inbox) else { panic!() };
+        let GpuStatus::Unavailable { reason } = second.gpu else { panic!() };
+        assert!(reason.contains("does not exist"), "{reason}");
+        sampler.stop();
+        while inbox.try_next().is_some() {}
+        // The thread has ended and its sender with it; nothing can come any more.
+        assert!(inbox.wait(Duration::from_millis(60)).is_none());
+    }
+
+    #[test]
+    fn a_closed_engine_ends_the_thread() {
+        let (commands, inbox) = inbox(1);
+        drop(inbox);
+        let sampler = Sampler::start(settings(), MonotonicClock::start(), commands).unwrap();
+        assert_eq!(sampler.ended.recv_timeout(Duration::from_secs(30)), Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn what_is_refused_is_counted_and_told_once() {
+        let (commands, inbox) = inbox(2);
+        let mut outlet = Outlet { commands: &commands, dropped: 0 };
+        for _ in 0..5 {
+            assert!(outlet.send(sample()).is_ok());
+        }
+        assert_eq!(outlet.dropped, 3);
+        assert!(matches!(fact(&inbox), Event::TelemetrySampled(_)));
+        // Room for the sample and none for the count: it is kept.
+        assert!(outlet.send(sample()).is_ok());
+        assert_eq!(outlet.dropped, 3);
+        while inbox.try_next().is_some() {}
+        assert!(outlet.send(sample()).is_ok());
+        assert!(matches!(fact(&inbox), Event::TelemetrySampled(_)));
+        assert_eq!(fact(&inbox), Event::SamplesDropped(SamplesDropped { sampler: "telemetry".into(), count: 3 }));
+        assert_eq!(outlet.dropped, 0);
+    }
+}
