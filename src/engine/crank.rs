@@ -117,15 +117,20 @@ impl Engine {
     /// Runs to the end: the episodes are done, or somebody shut it down.
     pub fn run(mut self) {
         while !self.ended {
-            self.take_inputs();
-            self.look_at_recorder();
-            if self.ended {
-                break;
-            }
-            if !self.turn() {
+            if !self.crank() {
                 self.rest();
             }
         }
+    }
+
+    /// One turn without any rest: the inbox, the recorder's health, then every lane that may move. False when nothing moved.
+    pub(super) fn crank(&mut self) -> bool {
+        self.take_inputs();
+        if self.ended {
+            return true;
+        }
+        self.look_at_recorder();
+        self.turn()
     }
 
     fn append(&mut self, event: impl Into<Event>) {
@@ -138,7 +143,14 @@ impl Engine {
     }
 
     fn take_inputs(&mut self) {
+        // Looked at in every turn: the message that wakes the engine is lost when the inbox is full.
+        while let Some(load) = self.loader.take() {
+            self.loaded(load);
+        }
         for _ in 0..INPUTS_A_TURN {
+            if self.ended {
+                return;
+            }
             match self.inbox.try_next() {
                 Some(input) => self.input(input),
                 None => return,
@@ -147,7 +159,7 @@ impl Engine {
     }
 
     /// Sleeps until something is due or somebody asks.
-    fn rest(&mut self) {
+    pub(super) fn rest(&mut self) {
         let now_ns = self.journal.now_ns();
         let due_ns = self.lanes.iter().filter(|l| self.control.runs(l.id) && l.stand != Stand::Done).map(|l| l.due_ns).min();
         let rest = due_ns.map_or(IDLE, |due| Duration::from_nanos(due.saturating_sub(now_ns)).min(IDLE));
@@ -164,11 +176,8 @@ impl Engine {
                 }
             }
             Input::Fact(event) => self.append(*event),
-            Input::PolicyLoaded => {
-                while let Some(load) = self.loader.take() {
-                    self.loaded(load);
-                }
-            }
+            // It only wakes: the next turn takes the policy from the loader.
+            Input::PolicyLoaded => {}
         }
     }
 
@@ -218,6 +227,9 @@ impl Engine {
             Command::Resume | Command::Step { .. } if self.slots.is_empty() && matches!(self.settings.agent, AgentKind::Model(_)) => {
                 Some("no policy is ready yet".into())
             }
+            Command::Step { lane, .. } if self.lanes.get(lane.0 as usize).is_some_and(|l| l.stand == Stand::Done) => {
+                Some(format!("lane {lane} has played all its episodes; step another"))
+            }
             Command::Resume | Command::Step { .. } if self.recorder_failed => {
                 Some("the recording can't be written: free space first, it is tried again every second".into())
             }
@@ -245,11 +257,11 @@ impl Engine {
                 self.slots_total += 1;
                 self.slots.push(Slot { number: self.slots_total, policy, checkpoint: checkpoint.clone() });
                 self.append(ready);
-                let first = from.is_none();
                 // From here on every decision that begins is by the new weights; messages under way end by the old ones.
                 self.append(CheckpointSwapped { from, to: checkpoint, sha256 });
                 self.drop_idle_slots();
-                if first {
+                // An operator who paused meanwhile finds it paused.
+                if self.control.state == RunState::Starting {
                     self.begin_running();
                 }
             }
@@ -366,6 +378,7 @@ impl Engine {
             Stand::Think => match self.slots.last_mut() {
                 Some(slot) => {
                     self.lanes[index].slot = Some(slot.number);
+                    self.lanes[index].checkpoint = Some(slot.checkpoint.clone());
                     self.lanes[index].open(slot.policy.as_mut(), &self.settings, &mut self.journal)?;
                     Ok(Some(Boundary::None))
                 }
@@ -393,6 +406,9 @@ impl Engine {
         let number = self.lanes[index].episodes_begun * lanes + index as u64;
         if self.settings.episodes_max.is_some_and(|max| number >= u64::from(max)) {
             self.lanes[index].stand = Stand::Done;
+            if self.control.stepping.take_if(|s| s.lane.0 as usize == index).is_some() {
+                self.set_state(RunState::Paused, "the lane has played all its episodes");
+            }
             return Ok(());
         }
         let seed = episode_seed(self.settings.seed, number);
@@ -414,17 +430,18 @@ impl Engine {
             }
             moved = true;
             progress.clear();
-            if let Err(error) = self.slots[slot].policy.advance(&batch, &mut progress) {
-                let reason = error.to_string();
-                batch.iter().for_each(|lane| self.fail(lane.0 as usize, &reason));
-                continue;
-            }
-            for (lane, what) in progress.drain(..) {
-                let index = lane.0 as usize;
-                if let Err(reason) = self.progress(index, what) {
-                    self.fail(index, &reason);
+            // A failure pauses or ends the run, so what the other lanes of the batch said comes first.
+            let mut failed: Vec<(usize, String)> = Vec::new();
+            match self.slots[slot].policy.advance(&batch, &mut progress) {
+                Ok(()) => {
+                    for (lane, what) in progress.drain(..) {
+                        let index = lane.0 as usize;
+                        failed.extend(self.progress(index, what).err().map(|reason| (index, reason)));
+                    }
                 }
+                Err(error) => failed.extend(batch.iter().map(|lane| (lane.0 as usize, error.to_string()))),
             }
+            failed.into_iter().for_each(|(index, reason)| self.fail(index, &reason));
         }
         moved
     }
@@ -459,6 +476,9 @@ impl Engine {
 
     /// An episode that can't go on is ended and said so; the run pauses, so that somebody looks.
     fn fail(&mut self, index: usize, reason: &str) {
+        if self.ended {
+            return;
+        }
         for slot in &mut self.slots {
             slot.policy.cancel(self.lanes[index].id);
         }

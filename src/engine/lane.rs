@@ -68,7 +68,8 @@ pub struct Lane {
     episode: EpisodeId,
     step: StepIndex,
     seed: Seed,
-    checkpoint: Option<CheckpointId>,
+    /// Whose weights decide: those of the current message, or of the last one.
+    pub checkpoint: Option<CheckpointId>,
     tools: Arc<Vec<ToolSpec>>,
     router: Option<Router>,
     conversation: Conversation,
@@ -270,6 +271,8 @@ impl Lane {
         let (recorded, called) = match self.intention.take() {
             Some(Intention::Call(parsed)) => self.call(parsed.call, journal),
             Some(Intention::Words { text, error, .. }) => {
+                // Nothing was called, but its failure is not that of the call before.
+                self.call_id += 1;
                 let result = ToolResult::error(ErrorType::Format, error.to_string());
                 (RecordedAction::Text(text.clone()), Some((SafeText::new("(none)"), result)))
             }
@@ -359,7 +362,7 @@ impl Lane {
 
     /// Ends the episode that runs, if one does.
     pub fn end(&mut self, ending: EpisodeEnding, last: Option<&StepResult>, journal: &mut Journal) -> Result<(), String> {
-        let Some(reward) = self.reward.take() else { return Ok(()) };
+        let Some(reward) = &self.reward else { return Ok(()) };
         let info = last.map(|r| r.info.clone()).unwrap_or_default();
         let final_reward = info.final_reward.unwrap_or(0.0);
         let steps = reward.steps();
@@ -375,6 +378,7 @@ impl Lane {
             truth: info.truth.unwrap_or_default(),
         };
         journal.append(self.episode_place(), event);
+        self.reward = None;
         self.slot = None;
         self.stand = Stand::Between;
         Ok(())
