@@ -3,3 +3,5 @@
 //! Emits: commands by the source's sender, bytes to the terminal.
 //! Accepts: keys, frames.
 //! Test: `cargo test --lib ui::`, `cargo test --test console`.
+
+pub mod widgets;

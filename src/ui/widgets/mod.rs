@@ -1,0 +1,14 @@
+//! What panes are made of: the canvas, text by grapheme, numbers for people, charts.
+
+mod canvas;
+mod chart;
+pub mod format;
+mod sparkline;
+#[cfg(test)]
+pub mod testing;
+pub mod text;
+
+pub use canvas::{Canvas, ChartGlyphs, Glyphs, Paint, Role};
+pub use chart::{Chart, Drawn, Window};
+pub use sparkline::{gauge, sparkline};
+pub use text::Ambiguous;
