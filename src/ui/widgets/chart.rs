@@ -292,9 +292,9 @@ fn braille(dots: u8) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::widgets::Glyphs;
     use crate::ui::widgets::format;
     use crate::ui::widgets::testing::{Plain, rows};
-    use crate::ui::widgets::Glyphs;
     use ratatui::buffer::Buffer;
 
     fn draw(values: &[f64], first: u64, window: Window, kind: ChartGlyphs, width: u16, height: u16) -> (Vec<String>, Drawn) {

@@ -115,7 +115,10 @@ mod tests {
 
     #[test]
     fn units_change_where_people_expect() {
-        assert_eq!([duration(400), duration(12_300_000), duration(999_600_000), duration(133_000_000_000)], ["<1 ms", "12 ms", "1.0 s", "2m 13s"]);
+        assert_eq!(
+            [duration(400), duration(12_300_000), duration(999_600_000), duration(133_000_000_000)],
+            ["<1 ms", "12 ms", "1.0 s", "2m 13s"]
+        );
         assert_eq!([count(999), count(3_100), count(999_960), count(u64::MAX)], ["999", "3.1k", "1.0M", "18446744073.7G"]);
         assert_eq!([bytes(512.0), bytes(2.14e9), bytes(61.2e9), bytes(999.6e3)], ["512 B", "2.1 GB", "61 GB", "1.0 MB"]);
         assert_eq!([bytes_of(61_000_000_000, 139_000_000_000), bytes_of(0, 0)], ["61/139 GB", "0/0 B"]);
