@@ -1,5 +1,7 @@
 //! The GPU sampler against a stand-in NVML library, loaded as the driver's own would be.
 
+#![expect(clippy::unwrap_used, reason = "the helpers belong to the tests")]
+
 use pilothouse::event::{GpuProcess, GpuSample, GpuStatus};
 use pilothouse::telemetry::GpuLibrary;
 use std::path::{Path, PathBuf};

@@ -201,7 +201,6 @@ pub(super) fn nonempty(text: &String) -> Result<(), String> {
     if text.trim().is_empty() { Err("is empty; give a name or leave the setting out".to_owned()) } else { Ok(()) }
 }
 
-#[expect(clippy::ptr_arg, reason = "the table hands each check a reference to the setting's own type")]
 pub(super) fn device(text: &String) -> Result<(), String> {
     let is_cuda = text.strip_prefix("cuda:").is_some_and(|n| n.parse::<u16>().is_ok());
     if is_cuda || text == "auto" || text == "cpu" {

@@ -17,7 +17,7 @@ const EXPRESSION_BYTES_MAX: usize = 1000;
 const DEPTH_MAX: u32 = 64;
 
 /// Each function and what it makes of its arguments; there is at least one.
-const FUNCTIONS: [(&str, Arity, fn(&[f64]) -> f64); 7] = [
+const FUNCTIONS: [(&str, Arity, Function); 7] = [
     ("min", Arity::Any, |xs| xs.iter().copied().fold(f64::INFINITY, f64::min)),
     ("max", Arity::Any, |xs| xs.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
     ("abs", Arity::One, |xs| xs[0].abs()),
@@ -26,6 +26,8 @@ const FUNCTIONS: [(&str, Arity, fn(&[f64]) -> f64); 7] = [
     ("ceil", Arity::One, |xs| xs[0].ceil()),
     ("round", Arity::One, |xs| xs[0].round()),
 ];
+
+type Function = fn(&[f64]) -> f64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arity {
