@@ -4,8 +4,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const ENGINE: &[&str] = &[
-    "event", "cond", "env", "reward", "agent", "net", "endpoint", "tool", "checkpoint", "model", "learn", "telemetry", "metrics", "alert",
-    "state", "journal",
+    "event",
+    "cond",
+    "env",
+    "reward",
+    "agent",
+    "net",
+    "endpoint",
+    "tool",
+    "checkpoint",
+    "model",
+    "learn",
+    "telemetry",
+    "metrics",
+    "alert",
+    "state",
+    "journal",
 ];
 const UI: &[&str] = &["event", "state", "source", "config"];
 
@@ -317,8 +331,7 @@ fn every_room_opens_with_its_duty() {
 #[test]
 fn the_program_begins_in_run_alone() {
     let main = tokens(&code_only(&sources()["main.rs"]));
-    let rooms: Vec<String> =
-        main.iter().enumerate().filter(|(_, t)| *t == "pilothouse").flat_map(|(i, _)| heads(&main, i + 1)).collect();
+    let rooms: Vec<String> = main.iter().enumerate().filter(|(_, t)| *t == "pilothouse").flat_map(|(i, _)| heads(&main, i + 1)).collect();
     assert!(!rooms.is_empty() && rooms.iter().all(|r| r == JOINER), "main.rs imports {rooms:?}");
 }
 
@@ -358,7 +371,10 @@ fn each_kind_of_violation_is_found() {
         ("ui/app.rs", "use crate::{event::{Seq, Event}, state, source::FrameSource};"),
         ("ui/panes/gpu.rs", "use super::super::theme::Theme; use super::Pane;"),
         ("ui/mod.rs", "mod tests { use super::super::state::Ring; use super::*; }"),
-        ("event/a.rs", "// crate::engine\n/* crate::run /* nested */ crate::ui */ pub(crate) fn f() -> &'static str { \"crate::engine { \" }"),
+        (
+            "event/a.rs",
+            "// crate::engine\n/* crate::run /* nested */ crate::ui */ pub(crate) fn f() -> &'static str { \"crate::engine { \" }",
+        ),
         ("event/a.rs", "const A: &str = r#\"crate::run\" {\"#; const B: char = '\"'; fn f<'a>(x: &'a str) -> &'a str { x }"),
         ("run/a.rs", "use crate::{engine, ui}; fn f() { Instant::now(); }"),
     ];
