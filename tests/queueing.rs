@@ -3,7 +3,7 @@
 //! Each measure is a mean over 20 seeds after 10 % of warm-up. It must lie within 4 standard errors of the formula *and* the
 //! standard error must be at most 1 % of it: a right simulator passes, and a wrong one can't hide behind noise.
 //!
-//! The plain tests are sized to seconds; `cargo test --release --test queueing -- --ignored` runs 20 x 10^6 jobs a case.
+//! The plain tests are sized to seconds; `cargo test --release --test queueing -- --ignored` runs at least 20 x 10^6 jobs a case.
 
 use pilothouse::env::ops::queue::{Network, SECOND_NS, Station, Totals, Workload};
 use pilothouse::env::ops::rng::{Purpose, Stream};
@@ -15,8 +15,9 @@ const STANDARD_ERROR_RATIO_MAX: f64 = 0.01;
 const UNLIMITED: u32 = u32::MAX;
 /// Mean service time of every station here.
 const SERVICE_MEAN_S: f64 = 1.0;
-/// Jobs a seed in the long tests.
+/// Jobs a seed in the long tests, and where the measure varies so much that 10^6 leave more than 1 % of error.
 const LONG_JOBS: u64 = 1_000_000;
+const LONGER_JOBS: u64 = 4_000_000;
 
 /// Distribution of service times, with a mean of one second.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +171,9 @@ fn compare(what: &str, values: &[f64], formula: f64) -> Result<(), String> {
 }
 
 fn check(what: &str, values: &[f64], formula: f64) {
-    compare(what, values, formula).unwrap();
+    if let Err(line) = compare(what, values, formula) {
+        panic!("{line}");
+    }
 }
 
 fn over_seeds(measure: impl Fn(u64) -> Measured) -> Vec<Measured> {
@@ -353,25 +356,28 @@ fn a_wrong_formula_and_a_short_run_are_refused() {
 #[test]
 #[ignore = "minutes: 20 x 10^6 jobs a case"]
 fn long_mm1() {
-    for rho in [0.5, 0.7, 0.9, 0.95] {
+    for rho in [0.5, 0.7, 0.9] {
         check_mmc(1, rho, LONG_JOBS);
     }
+    check_mmc(1, 0.95, LONGER_JOBS);
 }
 
 #[test]
 #[ignore = "minutes: 20 x 10^6 jobs a case"]
 fn long_mm4() {
-    for rho in [0.5, 0.7, 0.9, 0.95] {
+    for rho in [0.5, 0.7, 0.9] {
         check_mmc(4, rho, LONG_JOBS);
     }
+    check_mmc(4, 0.95, LONGER_JOBS);
 }
 
 #[test]
 #[ignore = "minutes: 20 x 10^6 jobs a case"]
 fn long_mm8() {
-    for rho in [0.5, 0.7, 0.9, 0.95] {
+    for rho in [0.5, 0.7, 0.9] {
         check_mmc(8, rho, LONG_JOBS);
     }
+    check_mmc(8, 0.95, LONGER_JOBS);
 }
 
 #[test]
@@ -387,9 +393,10 @@ fn long_mg1() {
 #[test]
 #[ignore = "minutes: 20 x 10^6 jobs a case"]
 fn long_mmck_and_little() {
-    for (servers, capacity, rho) in [(1, 5, 0.9), (2, 2, 0.8), (4, 10, 1.3), (8, 40, 0.95)] {
+    for (servers, capacity, rho) in [(1, 5, 0.9), (2, 2, 0.8), (4, 10, 1.3)] {
         check_mmck(servers, capacity, rho, LONG_JOBS);
     }
+    check_mmck(8, 40, 0.95, LONGER_JOBS);
     for servers in [1, 4, 8] {
         check_little(Case::mmc(servers, 0.9), 10 * LONG_JOBS);
     }

@@ -129,7 +129,7 @@ impl Scene<'_> {
     }
 
     /// Names that carry an alert, in topological order.
-    pub fn alerting(&self) -> Vec<&str> {
+    fn alerting(&self) -> Vec<&str> {
         self.names_where(Levels::alerts)
     }
 
