@@ -36,7 +36,11 @@ fn the_bits_are_those_of_this_version() {
         random_calls(seed, level, 10).into_iter().for_each(|call| drop(env.step(&Action::Tool(call))));
         env.state_hash()
     });
-    assert_eq!((VERSION, hashes), ("1.0.0", [1_904_581_278_921_338_423, 9_595_333_152_546_592_606]), "raise VERSION, then change the hashes here");
+    assert_eq!(
+        (VERSION, hashes),
+        ("1.0.0", [1_904_581_278_921_338_423, 9_595_333_152_546_592_606]),
+        "raise VERSION, then change the hashes here"
+    );
 }
 
 #[test]
