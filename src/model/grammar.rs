@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Compiled grammars that are kept: each episode may have its own names.
 const CACHE_MAX: usize = 64;
 
+/// Widest range of integers that is listed value by value.
+const INTEGERS_LISTED_MAX: i64 = 256;
+
 /// Keywords of JSON Schema that a parameter may use. Others would be ignored or refused later, so they are refused by name.
 const KEYWORDS: [&str; 24] = [
     "type",
@@ -205,9 +208,18 @@ fn call_rule(tool: &ToolSpec) -> Result<String, PolicyError> {
 fn property_rule(name: &str, property: &Value) -> Result<String, String> {
     let schema = property.as_object().ok_or_else(|| format!("parameter `{name}` is not a JSON Schema object"))?;
     check_keywords(schema, name)?;
-    let mut schema = schema.clone();
+    let mut schema = small_integers(schema).unwrap_or_else(|| schema.clone());
     schema.insert("x-guidance".to_owned(), json!({"whitespace_flexible": false}));
     Ok(format!("%json {}", Value::from(schema)))
+}
+
+/// An integer within narrow bounds as the list of its values. As a pattern it would allow `-0`, which JSON readers take for a float.
+fn small_integers(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_i64);
+    let (low, high) = (bound("minimum")?, bound("maximum")?);
+    let is_plain = schema.get("type")? == "integer" && !["multipleOf", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"].iter().any(|k| schema.contains_key(*k));
+    let is_narrow = high.checked_sub(low).is_some_and(|width| (0..INTEGERS_LISTED_MAX).contains(&width));
+    (is_plain && is_narrow).then(|| Map::from_iter([("enum".to_owned(), (low..=high).map(Value::from).collect())]))
 }
 
 /// A literal of Lark. Its escapes are those of JSON.
