@@ -217,7 +217,8 @@ fn property_rule(name: &str, property: &Value) -> Result<String, String> {
 fn small_integers(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     let bound = |name: &str| schema.get(name).and_then(Value::as_i64);
     let (low, high) = (bound("minimum")?, bound("maximum")?);
-    let is_plain = schema.get("type")? == "integer" && !["multipleOf", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"].iter().any(|k| schema.contains_key(*k));
+    let is_plain = schema.get("type")? == "integer"
+        && !["multipleOf", "exclusiveMinimum", "exclusiveMaximum", "enum", "const"].iter().any(|k| schema.contains_key(*k));
     let is_narrow = high.checked_sub(low).is_some_and(|width| (0..INTEGERS_LISTED_MAX).contains(&width));
     (is_plain && is_narrow).then(|| Map::from_iter([("enum".to_owned(), (low..=high).map(Value::from).collect())]))
 }
