@@ -95,6 +95,7 @@ fn all_columns<const M: usize, const V: usize>(x: Rows<'_>, r: usize, w: Columns
 
 /// `M` rows by `V` vectors of columns, all sums in registers.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "k walks several slices at once")]
 fn block<const M: usize, const V: usize>(x: Rows<'_>, r: usize, w: Columns<'_>, j: usize, out: &mut [f32], out_stride: usize) {
     let inputs: [&[f32]; M] = std::array::from_fn(|m| &x.data[(r + m) * x.stride..][..x.k]);
     let mut sums = [[[0.0; LANES]; V]; M];
