@@ -4,4 +4,6 @@
 //! Accepts: keys, frames.
 //! Test: `cargo test --lib ui::`, `cargo test --test console`.
 
+pub mod theme;
+pub mod view;
 pub mod widgets;

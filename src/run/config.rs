@@ -1,0 +1,24 @@
+//! `config check` and `config show`.
+
+use super::cli::{ConfigCmd, GlobalArgs};
+use super::exit::{Code, Outcome};
+use super::join::configuration;
+
+pub fn run(command: &ConfigCmd, global: &GlobalArgs) -> Outcome {
+    let config = configuration(global, None)?;
+    match command {
+        ConfigCmd::Check => println!("the configuration is good (profile {}, sha256 {})", config.profile_name, config.sha256()),
+        ConfigCmd::Show { origin, json } => {
+            for line in config.lines() {
+                if *json {
+                    println!("{}", serde_json::json!({"path": line.path, "value": line.value, "origin": line.origin.to_string()}));
+                } else if *origin {
+                    println!("{:<30} {:<24} {}", line.path, line.value.as_str(), line.origin);
+                } else {
+                    println!("{:<30} {}", line.path, line.value.as_str());
+                }
+            }
+        }
+    }
+    Ok(Code::Holds)
+}

@@ -1,0 +1,212 @@
+//! From flags to configuration to the rooms of a run.
+
+use super::cli::{ColorArg, GlobalArgs, RunArgs};
+use super::exit::Failure;
+use super::provider::Provider;
+use crate::agent::prompt::WindowSettings;
+use crate::config::{Config, Dirs, Flag, Sources, load};
+use crate::engine::{AgentKind, Engine, EngineSettings, RunFacts};
+use crate::env::{self, BaselineKind, EnvSpec, Environment};
+use crate::event::*;
+use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, Hub, Journal, Recorder, VERSION};
+use crate::model::DeviceChoice;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// This build, as headers and run facts name it.
+pub const BUILD: &str = concat!("pilothouse ", env!("CARGO_PKG_VERSION"));
+/// Inputs that wait for the engine.
+const INBOX: usize = 256;
+
+/// Reads the configuration from all its sources.
+pub fn configuration(global: &GlobalArgs, run: Option<&RunArgs>) -> Result<Config, Failure> {
+    let own = Dirs::from_process().ok().and_then(|d| d.config_file());
+    let sources = Sources {
+        file: global.config.clone().or(own),
+        profile: global.profile.clone(),
+        env: Default::default(),
+        sets: global.sets.clone(),
+        flags: flags(global, run),
+    };
+    load(&sources.with_process_env()).map_err(Failure::usage)
+}
+
+/// Flags that stand for a setting.
+fn flags(global: &GlobalArgs, run: Option<&RunArgs>) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    let mut add = |name: &'static str, path: &'static str, value: Option<String>| {
+        flags.extend(value.map(|value| Flag { name, path, value }));
+    };
+    let color = global.color.map(|c| match c {
+        ColorArg::Auto => "auto",
+        ColorArg::Always => "always",
+        ColorArg::Never => "never",
+        ColorArg::Ansi16 => "ansi16",
+        ColorArg::Ansi256 => "ansi256",
+        ColorArg::Truecolor => "truecolor",
+    });
+    add("--color", "ui.color", color.map(str::to_owned));
+    add("--ascii", "ui.ascii", global.ascii.then(|| "true".into()));
+    add("--theme", "ui.theme", global.theme.clone());
+    add("--low-bandwidth", "ui.low_bandwidth", global.low_bandwidth.then(|| "true".into()));
+    add("--no-mouse", "ui.mouse", global.no_mouse.then(|| "false".into()));
+    let Some(run) = run else { return flags };
+    add("--device", "run.device", run.device.clone());
+    add("--env", "run.env", run.env.clone());
+    add("--level", "run.level", run.level.map(|l| l.to_string()));
+    add("--seed", "run.seed", run.seed.map(|s| s.to_string()));
+    add("--lanes", "run.lanes", run.lanes.map(|n| n.to_string()));
+    add("--agent", "run.agent", run.agent.clone());
+    add("--checkpoint", "run.checkpoint", run.checkpoint.clone());
+    add("--pace", "run.pace", run.pace.map(|p| p.to_string()));
+    add("--max-steps", "run.max_steps", run.max_steps.map(|n| n.to_string()));
+    add("--no-record", "record.enabled", run.no_record.then(|| "false".into()));
+    add("--read-only", "profile.read_only", run.read_only.then(|| "true".into()));
+    flags
+}
+
+/// How this run differs from what the configuration says for all.
+pub struct RunPlan {
+    pub episodes_max: Option<u32>,
+    pub pace: Pace,
+    pub streams: bool,
+    pub record: Option<PathBuf>,
+}
+
+/// A run that was started: its thread, and how to see and reach it.
+pub struct Started {
+    pub hub: Hub,
+    pub commands: CommandSender,
+    pub recording: Option<PathBuf>,
+    engine: JoinHandle<()>,
+}
+
+impl Started {
+    /// Asks the engine to end and waits for it. The recording is whole afterwards.
+    pub fn shut_down(self) {
+        // An engine that has ended already takes no command.
+        while self.commands.send(Command::Shutdown) == Err(SendError::Full) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        self.wait();
+    }
+
+    pub fn wait(self) {
+        if let Err(panic) = self.engine.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Builds the rooms of a run and starts the engine.
+pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
+    let environment = env::make(&config.run.env).map_err(Failure::usage)?;
+    let device: DeviceChoice = config.run.device.parse().map_err(Failure::usage)?;
+    let provider = Provider::new(device, config.run.agent.as_str(), environment.spec());
+    let agent = agent(config, &provider)?;
+    let clock = MonotonicClock::start();
+    let started = jiff::Timestamp::now().to_string();
+    let run = RunId(ulid::Ulid::generate().to_string());
+    let seed = config.run.seed.unwrap_or_else(|| Seed(ulid::Ulid::generate().random() as u64 & ((1 << 52) - 1)));
+    let facts = RunFacts { run, started, build: BUILD.into(), profile: config.profile_name.name().into() };
+    let settings = EngineSettings {
+        facts,
+        agent,
+        level: config.run.level,
+        seed,
+        lanes: config.run.lanes,
+        episodes_max: plan.episodes_max,
+        steps_max: config.run.max_steps,
+        pace: plan.pace,
+        streams: plan.streams,
+        start_paused: false,
+        temperature: config.agent.temperature,
+        top_p: config.agent.top_p,
+        message_tokens_max: config.agent.tokens_max,
+        window: window(config),
+        reward: config.reward.formula(),
+    };
+    let header = header(config, &settings, environment.spec(), &provider);
+    let recorder = plan.record.as_deref().map(|path| Recorder::create(path, &header)).transpose().map_err(Failure::usage)?;
+    let recording = recorder.as_ref().map(|r| r.path().to_owned());
+    let journal = Journal::new(clock.clone(), recorder);
+    let hub = journal.hub();
+    let (commands, inbox) = inbox(INBOX);
+    let wake = commands.with_origin(Origin::Internal);
+    let spawned = std::thread::Builder::new().name("engine".into()).spawn(move || {
+        Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock).run();
+    });
+    Ok(Started { hub, commands, recording, engine: spawned.map_err(Failure::failed)? })
+}
+
+pub fn window(config: &Config) -> WindowSettings {
+    WindowSettings {
+        window_steps: config.agent.window_steps as usize,
+        keep_steps: config.agent.keep_steps as usize,
+        ..WindowSettings::default()
+    }
+}
+
+fn agent(config: &Config, provider: &Provider) -> Result<AgentKind, Failure> {
+    Ok(match config.run.agent.as_str() {
+        "heuristic" => AgentKind::Baseline(BaselineKind::Heuristic),
+        "random" => AgentKind::Baseline(BaselineKind::Random),
+        "oracle" => AgentKind::Oracle,
+        "builtin" => AgentKind::Model(provider.choose(config.run.checkpoint.as_ref()).map_err(Failure::usage)?),
+        _ => AgentKind::Model(provider.choose(None).map_err(Failure::usage)?),
+    })
+}
+
+fn header(config: &Config, settings: &EngineSettings, spec: &EnvSpec, provider: &Provider) -> Header {
+    let checkpoint = match &settings.agent {
+        AgentKind::Model(id) => {
+            let listed = crate::engine::PolicyProvider::list(provider).into_iter().find(|c| c.checkpoint == *id);
+            listed.map(|c| HeaderCheckpoint { id: c.checkpoint, sha256: c.sha256 })
+        }
+        AgentKind::Baseline(_) | AgentKind::Oracle => None,
+    };
+    Header {
+        fmt: FORMAT.into(),
+        v: VERSION,
+        id: settings.facts.run.clone(),
+        started: settings.facts.started.clone(),
+        build: BUILD.into(),
+        env: HeaderEnv { name: spec.name.clone(), version: spec.version.clone(), params_sha256: spec.params_sha256.clone() },
+        level: settings.level,
+        seed: settings.seed,
+        config_sha256: config.sha256(),
+        checkpoint,
+        lanes: settings.lanes,
+        redaction: "v1".into(),
+        cpu: cpu_features(),
+    }
+}
+
+fn cpu_features() -> Vec<String> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let found = [("avx2", is_x86_feature_detected!("avx2")), ("fma", is_x86_feature_detected!("fma")), ("avx512f", is_x86_feature_detected!("avx512f"))];
+        found.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_owned()).collect()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        vec![std::env::consts::ARCH.to_owned()]
+    }
+}
+
+/// A new file in the recordings' directory, named by the time.
+pub fn recording_path(config: &Config) -> Result<PathBuf, Failure> {
+    let directory = match &config.record.directory {
+        Some(directory) => directory.clone(),
+        None => Dirs::from_process().map_err(Failure::usage)?.state.join("recordings"),
+    };
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let free = |n: u32| directory.join(if n == 0 { format!("{now}.jsonl") } else { format!("{now}-{n}.jsonl") });
+    Ok((0..1000).map(free).find(|p: &PathBuf| !Path::exists(p)).unwrap_or_else(|| free(1000)))
+}
+
+/// The environment that a recording is of.
+pub fn environment(name: &str) -> Result<Box<dyn Environment>, Failure> {
+    env::make(name).map_err(Failure::usage)
+}

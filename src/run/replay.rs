@@ -1,0 +1,189 @@
+//! `replay`: a recording in the console, as text, as JSON Lines, or verified.
+
+use super::cli::{GlobalArgs, ReplayArgs, VerifyArg};
+use super::exit::{Code, Failure, Outcome};
+use super::join::{configuration, environment, window};
+use super::provider::policy_of;
+use super::transcript;
+use crate::checkpoint;
+use crate::cond::Condition;
+use crate::config::Config;
+use crate::engine::{PolicyRun, VerifyError, VerifyReport, verify, verify_policy};
+use crate::event::{Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
+use crate::journal::{Integrity, Recording};
+use crate::model::DeviceChoice;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The recording that is compiled in.
+const SAMPLE: &str = include_str!("../../recordings/success.jsonl");
+
+pub fn replay(args: &ReplayArgs, global: &GlobalArgs) -> Outcome {
+    let config = configuration(global, None)?;
+    if args.file.as_os_str() == "sample" && !args.file.exists() {
+        return sample(args, &config);
+    }
+    open(&args.file, args, &config)
+}
+
+/// Puts the sample where it can be read like any recording.
+fn sample(args: &ReplayArgs, config: &Config) -> Outcome {
+    let path = std::env::temp_dir().join(format!("pilothouse-sample-{}.jsonl", std::process::id()));
+    std::fs::write(&path, SAMPLE).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+    let outcome = open(&path, args, config);
+    let _ = std::fs::remove_file(&path);
+    outcome
+}
+
+fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
+    let mut recording = Recording::open(path).map_err(Failure::usage)?;
+    if let Some(what) = args.verify {
+        return verified(&mut recording, what, config);
+    }
+    let from = args.from.as_deref().map(|text| find(&mut recording, text)).transpose()?;
+    let until = args.until.as_deref().map(Condition::parse).transpose().map_err(Failure::usage)?;
+    let stop = until.map(|c| first(&mut recording, from.unwrap_or(Seq(1)), &c)).transpose()?.flatten();
+    if let Some(shot) = &args.shot {
+        return super::screen::shot(recording, stop.or(from), shot, &args.size, config);
+    }
+    let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    if args.headless || args.json || !has_terminal {
+        return headless(&mut recording, args, from.unwrap_or(Seq(1)), stop);
+    }
+    super::screen::replay(recording, from, stop, args.speed, config)
+}
+
+/// The first event from `from` on for which the condition holds.
+fn first(recording: &mut Recording, from: Seq, condition: &Condition) -> Result<Option<Seq>, Failure> {
+    for envelope in recording.events_from(from).map_err(Failure::usage)? {
+        let envelope = envelope.map_err(Failure::usage)?;
+        if condition.holds(&envelope) {
+            return Ok(Some(envelope.seq));
+        }
+    }
+    Ok(None)
+}
+
+/// The event at which a step begins: `[lane:]episode/step`, a step of the first episode, or `@seq`.
+fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
+    let bad = || Failure::usage(format!("`{text}` is not a step; write `[lane:]episode/step`, `step`, or `@seq`"));
+    if let Some(seq) = text.strip_prefix('@') {
+        return seq.parse().map(Seq).map_err(|_| bad());
+    }
+    let (lane, rest) = text.split_once(':').unwrap_or(("0", text));
+    let (episode, step) = rest.split_once('/').unwrap_or(("1", rest));
+    let number = |t: &str| t.parse::<u32>().map_err(|_| bad());
+    let (lane, episode, step) = (LaneId(number(lane)?), EpisodeId(number(episode)?), StepIndex(number(step)?));
+    for envelope in recording.events_from(Seq(1)).map_err(Failure::usage)? {
+        let e = envelope.map_err(Failure::usage)?;
+        if e.lane == lane && e.episode == Some(episode) && e.step.unwrap_or_default() >= step {
+            return Ok(e.seq);
+        }
+    }
+    Err(Failure::usage(format!("the recording has no step {text}")))
+}
+
+fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Option<Seq>) -> Outcome {
+    let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
+    let stdout = std::io::stdout();
+    let mut out = std::io::BufWriter::new(stdout.lock());
+    for envelope in recording.events_from(from).map_err(Failure::usage)? {
+        let envelope = match envelope {
+            Ok(envelope) => envelope,
+            Err(e) => {
+                out.flush().map_err(Failure::failed)?;
+                return Err(Failure { code: Code::Partial, message: e.to_string() });
+            }
+        };
+        if stop.is_some_and(|s| envelope.seq > s) {
+            break;
+        }
+        let written = if args.json {
+            serde_json::to_string(envelope.as_ref()).map_err(std::io::Error::from).and_then(|line| writeln!(out, "{line}"))
+        } else {
+            transcript::write(&mut out, &envelope)
+        };
+        match written {
+            Ok(()) => {}
+            // A reader that has seen enough, such as `head`.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => return Ok(Code::Holds),
+            Err(e) => return Err(Failure::failed(e)),
+        }
+    }
+    out.flush().map_err(Failure::failed)?;
+    partial(&integrity)
+}
+
+/// A recording that is not whole is partial input.
+fn partial(integrity: &Integrity) -> Outcome {
+    if integrity.is_intact() {
+        return Ok(Code::Holds);
+    }
+    Err(Failure { code: Code::Partial, message: integrity.lines().join("\npilothouse: ") })
+}
+
+fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outcome {
+    let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
+    let header = recording.header().clone();
+    let env = environment(&header.env.name)?;
+    let mut events: Vec<Arc<Envelope>> = Vec::new();
+    let mut broken = None;
+    for envelope in recording.events_from(Seq(1)).map_err(Failure::usage)? {
+        match envelope {
+            Ok(envelope) => events.push(envelope),
+            Err(e) => {
+                broken = Some(e.to_string());
+                break;
+            }
+        }
+    }
+    let report = match what {
+        VerifyArg::Sim => verify(&header, events, env.as_ref()),
+        VerifyArg::Policy => policy(&header, &events, config).and_then(|(mut policy, run)| {
+            verify_policy(&header, events, env.as_ref(), &mut policy, run).map_err(failure)
+        }).map_err(|f| VerifyError::Recording { seq: Seq(0), reason: f.message }),
+    };
+    let report = report.map_err(failure)?;
+    if let Some(difference) = &report.difference {
+        return Err(Failure { code: Code::Differs, message: format!("verification differs at {difference}") });
+    }
+    if let Some(broken) = broken {
+        return Err(Failure { code: Code::Partial, message: broken });
+    }
+    println!("{}", told(&report));
+    partial(&integrity)
+}
+
+fn told(report: &VerifyReport) -> String {
+    let policy = if report.messages > 0 { format!(", {} messages of the policy", report.messages) } else { String::new() };
+    format!("verified: {} episodes, {} steps{policy}: identical", report.episodes, report.steps)
+}
+
+fn failure(error: VerifyError) -> Failure {
+    match error {
+        VerifyError::Environment { .. } => Failure::usage(error),
+        VerifyError::Recording { .. } => Failure { code: Code::Differs, message: error.to_string() },
+        VerifyError::Policy(_) => Failure::failed(error),
+    }
+}
+
+/// The policy that made the recording, and how it decoded.
+fn policy(header: &crate::journal::Header, events: &[Arc<Envelope>], config: &Config) -> Result<(crate::model::LocalPolicy, PolicyRun), Failure> {
+    let recorded = header.checkpoint.as_ref().ok_or_else(|| Failure::usage("the recording's agent is no model: --verify=sim is all there is"))?;
+    let checkpoint = checkpoint::open(&recorded.id.0).map_err(Failure::usage)?;
+    if checkpoint.sha256 != recorded.sha256 {
+        return Err(Failure::usage(format!("checkpoint {} is another one than the recording's: its sha256 differs", recorded.id)));
+    }
+    if events.iter().any(|e| matches!(&e.event, Event::CheckpointSwapped(s) if s.from.is_some())) {
+        return Err(Failure::usage("the recording swaps checkpoints: --verify=sim can verify it, --verify=policy can't"));
+    }
+    let policy = policy_of(&checkpoint, DeviceChoice::Cpu).map_err(Failure::failed)?;
+    let run = PolicyRun {
+        temperature: config.agent.temperature,
+        top_p: config.agent.top_p,
+        message_tokens_max: config.agent.tokens_max,
+        window: window(config),
+    };
+    Ok((policy, run))
+}

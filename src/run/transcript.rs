@@ -1,0 +1,45 @@
+//! A recording as text for people.
+
+use crate::event::{Envelope, Event};
+use std::io::Write;
+
+/// Writes what a reader of the transcript wants of this event; most events are nothing to read.
+pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
+    let step = envelope.step.unwrap_or_default();
+    match &envelope.event {
+        Event::RunStarted(e) => writeln!(out, "run {} of {} in {} {} at {}, seed {}", e.run, e.agent, e.env, e.env_version, e.level, e.seed),
+        Event::EpisodeStarted(e) => writeln!(
+            out,
+            "\nlane {} episode {}  seed {}  {}\n  {}",
+            envelope.lane,
+            envelope.episode.unwrap_or_default(),
+            e.seed,
+            e.level,
+            e.goal
+        ),
+        Event::ObservationReceived(e) => writeln!(out, "{step:>4} O  {}", e.observation.text.replace('\n', "\n        ")),
+        Event::MessageCompleted(e) => writeln!(out, "{step:>4} T  {}", e.thought),
+        Event::ToolCallStarted(e) => writeln!(out, "{step:>4} A  {}", e.call.display()),
+        Event::ToolCallFinished(e) => match e.error_type {
+            Some(error) => writeln!(out, "{step:>4} E  {error:?}: {}", e.result),
+            None => writeln!(out, "{step:>4} R  {}", e.result),
+        },
+        Event::TransitionRecorded(e) => writeln!(out, "        reward {:+.3}  sum {:.3}", e.reward, e.reward_sum),
+        Event::MemoryCompressed(e) => writeln!(out, "{step:>4} M  {} tokens became {} ({:.1}:1)", e.before, e.after, e.ratio),
+        Event::CheckpointSwapped(e) => writeln!(out, "checkpoint {} serves", e.to),
+        Event::EpisodeEnded(e) => writeln!(
+            out,
+            "     {}  return {:.3}  hybrid {:.3}  final {:.2}  length {}  tool errors {}\n     truth: {}",
+            if e.success { "SUCCESS" } else { "FAILURE" },
+            e.episode_return,
+            e.hybrid,
+            e.final_reward,
+            e.length,
+            e.tool_errors,
+            e.truth
+        ),
+        Event::LogLine(e) => writeln!(out, "     {:?} {}: {}", e.level, e.target, e.text),
+        Event::RunStateChanged(e) => writeln!(out, "     run {:?}: {}", e.state, e.reason),
+        _ => Ok(()),
+    }
+}

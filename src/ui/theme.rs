@@ -1,0 +1,306 @@
+//! Themes: named styles, a typed default, partial patches in RON, and what the terminal can show of them.
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Colours that a terminal shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    None,
+    Ansi16,
+    Ansi256,
+    Truecolor,
+}
+
+/// What the terminal can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    pub tier: Tier,
+    pub ascii: bool,
+    /// Columns of characters of ambiguous width: 1 or 2.
+    pub ambiguous_width: u8,
+}
+
+impl Caps {
+    /// From the environment: NO_COLOR, COLORTERM, TERM. `forced` is what the operator said.
+    pub fn detect(forced: Option<Tier>, ascii: bool, ambiguous_width: u8, var: impl Fn(&str) -> Option<String>) -> Self {
+        let term = var("TERM").unwrap_or_default();
+        let found = if var("NO_COLOR").is_some_and(|v| !v.is_empty()) || term == "dumb" {
+            Tier::None
+        } else if var("COLORTERM").is_some_and(|v| v == "truecolor" || v == "24bit") && !term.starts_with("screen") {
+            Tier::Truecolor
+        } else if term.contains("256color") {
+            Tier::Ansi256
+        } else {
+            Tier::Ansi16
+        };
+        Self { tier: forced.unwrap_or(found), ascii, ambiguous_width }
+    }
+}
+
+macro_rules! theme {
+    ($($(#[$doc:meta])* $name:ident = $fg:expr $(, $modifier:ident)?;)*) => {
+        /// The styles by name. Panes use these and nothing else.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Theme {
+            /// Background of everything; unset leaves the terminal's own.
+            pub background: Option<Rgb>,
+            $($(#[$doc])* pub $name: Style,)*
+        }
+
+        /// Names that a theme file may set, `background` aside.
+        pub const NAMES: &[&str] = &[$(stringify!($name),)*];
+
+        /// The typed default: the dark theme's colours.
+        const DEFAULTS: &[(&str, Paint, Modifier)] = &[$((stringify!($name), $fg, theme!(@modifier $($modifier)?)),)*];
+
+        impl Theme {
+            fn build(background: Option<Rgb>, mut style: impl FnMut(&str) -> Style) -> Self {
+                Self { background, $($name: style(stringify!($name)),)* }
+            }
+
+            /// Every style with its name.
+            pub fn styles(&self) -> Vec<(&'static str, Style)> {
+                vec![$((stringify!($name), self.$name),)*]
+            }
+        }
+    };
+    (@modifier) => { Modifier::empty() };
+    (@modifier $modifier:ident) => { Modifier::$modifier };
+}
+
+/// A colour of a theme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+/// What a file says: `#rrggbb`, one of the 16 names, or `default`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    Rgb(Rgb),
+    Ansi(Color),
+}
+
+const fn rgb(hex: u32) -> Paint {
+    Paint::Rgb(Rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8))
+}
+
+theme! {
+    text = rgb(0xd5d9e0);
+    /// Units, times, what matters less.
+    dim = rgb(0x8b93a1);
+    title = rgb(0xe6e9ef), BOLD;
+    border = rgb(0x5c6370);
+    border_focus = rgb(0x61afef), BOLD;
+    /// Success, ok.
+    good = rgb(0x98c379);
+    warn = rgb(0xe5c07b);
+    /// Failure, error.
+    bad = rgb(0xf07a82);
+    thought = rgb(0xd5d9e0);
+    action = rgb(0x61afef);
+    observation = rgb(0x9aa5b5);
+    reward = rgb(0x98c379);
+    /// First, second and third series of a chart.
+    series1 = rgb(0x61afef);
+    series2 = rgb(0xd19a66);
+    series3 = rgb(0xc678dd);
+    mark = rgb(0xe5c07b);
+    selection = rgb(0xffffff), REVERSED;
+    /// A search match.
+    found = rgb(0xe5c07b), REVERSED;
+    status = rgb(0xe6e9ef), BOLD;
+    banner = rgb(0xf07a82), REVERSED;
+    key = rgb(0x61afef), BOLD;
+}
+
+/// A theme file: colours by style name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Patch {
+    background: Option<String>,
+    colors: BTreeMap<String, String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ThemeError {
+    #[error("theme {place}: {reason}")]
+    Syntax { place: String, reason: String },
+    #[error("theme {place}: no style is named `{name}`; there are {}", NAMES.join(", "))]
+    UnknownStyle { place: String, name: String },
+    #[error(
+        "theme {place}: `{name}` is {value:?}; write \"#rrggbb\", \"default\", or one of the 16 colours such as \"red\" or \"light-blue\""
+    )]
+    Color { place: String, name: String, value: String },
+    #[error("no theme is named `{name}`; there are {}, or name a file", BUILT_IN.map(|(n, _)| n).join(", "))]
+    Unknown { name: String },
+    #[error("theme file {path}: {reason}")]
+    File { path: String, reason: String },
+}
+
+/// Themes that are compiled in.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("dark", include_str!("../../themes/dark.ron")),
+    ("light", include_str!("../../themes/light.ron")),
+    ("system", include_str!("../../themes/system.ron")),
+];
+
+impl Theme {
+    /// A built-in theme, or one from a file, as far as `tier` can show it.
+    pub fn load(name: &str, tier: Tier) -> Result<Self, ThemeError> {
+        if let Some((name, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
+            return Self::parse(name, text, tier);
+        }
+        if !name.contains(['/', '.']) {
+            return Err(ThemeError::Unknown { name: name.to_owned() });
+        }
+        let text = std::fs::read_to_string(name).map_err(|e| ThemeError::File { path: name.to_owned(), reason: e.to_string() })?;
+        Self::parse(name, &text, tier)
+    }
+
+    /// A partial patch over the default.
+    pub fn parse(place: &str, text: &str, tier: Tier) -> Result<Self, ThemeError> {
+        let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
+        let syntax = |e: ron::error::SpannedError| ThemeError::Syntax { place: place.to_owned(), reason: e.to_string() };
+        let patch: Patch = options.from_str(text).map_err(syntax)?;
+        let mut paints: BTreeMap<&str, Paint> = DEFAULTS.iter().map(|(name, paint, _)| (*name, *paint)).collect();
+        for (name, value) in &patch.colors {
+            let slot = paints.get_mut(name.as_str());
+            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place.to_owned(), name: name.clone() })?;
+            *slot = paint(place, name, value)?;
+        }
+        let background = patch.background.map(|v| paint(place, "background", &v)).transpose()?;
+        let background = background.and_then(|p| match p {
+            Paint::Rgb(rgb) => Some(rgb),
+            Paint::Ansi(_) => None,
+        });
+        let modifiers: BTreeMap<&str, Modifier> = DEFAULTS.iter().map(|(name, _, m)| (*name, *m)).collect();
+        let shown = background.map(|b| color(Paint::Rgb(b), tier));
+        Ok(Self::build(background, |name| {
+            let style = Style::new().fg(color(paints[name], tier)).add_modifier(modifiers[name]);
+            shown.map_or(style, |b| style.bg(b))
+        }))
+    }
+}
+
+fn paint(place: &str, name: &str, value: &str) -> Result<Paint, ThemeError> {
+    let bad = || ThemeError::Color { place: place.to_owned(), name: name.to_owned(), value: value.to_owned() };
+    if let Some(hex) = value.strip_prefix('#') {
+        let number = u32::from_str_radix(hex, 16).map_err(|_| bad())?;
+        return if hex.len() == 6 { Ok(rgb(number)) } else { Err(bad()) };
+    }
+    if value == "default" {
+        return Ok(Paint::Ansi(Color::Reset));
+    }
+    let parsed: Color = value.parse().map_err(|_| bad())?;
+    match parsed {
+        Color::Rgb(..) | Color::Indexed(_) => Err(bad()),
+        named => Ok(Paint::Ansi(named)),
+    }
+}
+
+/// The nearest that the terminal can show. Without colour everything is the terminal's own: modifiers still tell.
+fn color(paint: Paint, tier: Tier) -> Color {
+    match (paint, tier) {
+        (_, Tier::None) => Color::Reset,
+        (Paint::Ansi(color), Tier::Ansi16 | Tier::Ansi256 | Tier::Truecolor) => color,
+        (Paint::Rgb(Rgb(r, g, b)), Tier::Truecolor) => Color::Rgb(r, g, b),
+        (Paint::Rgb(rgb), Tier::Ansi256) => Color::Indexed(to_256(rgb)),
+        (Paint::Rgb(rgb), Tier::Ansi16) => to_16(rgb),
+    }
+}
+
+/// The nearest of the 6x6x6 cube and the grey ramp of xterm's palette.
+fn to_256(Rgb(r, g, b): Rgb) -> u8 {
+    const STEPS: [i32; 6] = [0, 95, 135, 175, 215, 255];
+    let near = |v: u8| (0..6).min_by_key(|i| (STEPS[*i] - i32::from(v)).abs()).unwrap_or(0);
+    let (cr, cg, cb) = (near(r), near(g), near(b));
+    let grey = ((i32::from(r) + i32::from(g) + i32::from(b)) / 3 - 3).clamp(0, 230) / 10;
+    let level = 8 + 10 * grey;
+    let distance = |x: [i32; 3]| x.iter().zip([r, g, b]).map(|(a, b)| (a - i32::from(b)).pow(2)).sum::<i32>();
+    if distance([level; 3]) < distance([STEPS[cr], STEPS[cg], STEPS[cb]]) { 232 + grey as u8 } else { (16 + 36 * cr + 6 * cg + cb) as u8 }
+}
+
+fn to_16(Rgb(r, g, b): Rgb) -> Color {
+    let (max, min) = (r.max(g).max(b), r.min(g).min(b));
+    if max - min < 48 {
+        return match max {
+            0..=63 => Color::Black,
+            64..=127 => Color::DarkGray,
+            128..=200 => Color::Gray,
+            201.. => Color::Reset,
+        };
+    }
+    let on = |v: u8| v > min + (max - min) / 2;
+    match (on(r), on(g), on(b)) {
+        (true, false, false) => Color::Red,
+        (false, true, false) => Color::Green,
+        (true, true, false) => Color::Yellow,
+        (false, false, true) => Color::Blue,
+        (true, false, true) => Color::Magenta,
+        (false, true, true) => Color::Cyan,
+        (true, true, true) | (false, false, false) => Color::Reset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(Rgb(r, g, b): Rgb) -> f64 {
+        let channel = |v: u8| {
+            let c = f64::from(v) / 255.0;
+            if c <= 0.03928 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
+    }
+
+    /// WCAG 2 AA: 4.5 to 1 for text.
+    #[test]
+    fn every_text_style_can_be_read() {
+        for name in ["dark", "light"] {
+            let theme = Theme::load(name, Tier::Truecolor).unwrap();
+            let background = theme.background.unwrap();
+            for (style, found) in theme.styles() {
+                if matches!(style, "border") {
+                    continue;
+                }
+                let Some(Color::Rgb(r, g, b)) = found.fg else { panic!("{name}.{style} has no colour") };
+                let (a, b) = (luminance(Rgb(r, g, b)), luminance(background));
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "{name}.{style}: {contrast:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_patch_changes_only_what_it_names_and_mistakes_are_named() {
+        let theme = Theme::parse("t", r##"(colors: {"good": "#00ff00"})"##, Tier::Truecolor).unwrap();
+        assert_eq!(theme.good.fg, Some(Color::Rgb(0, 255, 0)));
+        assert_eq!(theme.bad.fg, Some(Color::Rgb(0xf0, 0x7a, 0x82)));
+        let error = |text| Theme::parse("t", text, Tier::Truecolor).unwrap_err().to_string();
+        assert!(error(r#"(colors: {"goood": "red"})"#).contains("goood"));
+        assert!(error(r#"(colors: {"good": "reddish"})"#).contains("reddish"));
+        assert!(error("(colours: {})").contains("colours"));
+        assert!(Theme::load("drak", Tier::None).unwrap_err().to_string().contains("dark"));
+    }
+
+    #[test]
+    fn without_colour_selection_still_shows() {
+        let theme = Theme::load("dark", Tier::None).unwrap();
+        assert!(theme.styles().iter().all(|(_, s)| s.fg == Some(Color::Reset)));
+        assert!(theme.selection.add_modifier.contains(Modifier::REVERSED));
+    }
+
+    #[test]
+    fn terminals_are_told_apart() {
+        let caps = |vars: &[(&str, &str)]| {
+            let vars: BTreeMap<String, String> = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            Caps::detect(None, false, 1, |name| vars.get(name).cloned()).tier
+        };
+        assert_eq!(caps(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Tier::Truecolor);
+        assert_eq!(caps(&[("TERM", "screen-256color"), ("COLORTERM", "truecolor")]), Tier::Ansi256);
+        assert_eq!(caps(&[("TERM", "xterm"), ("NO_COLOR", "1")]), Tier::None);
+        assert_eq!(caps(&[("TERM", "vt100")]), Tier::Ansi16);
+    }
+}
