@@ -27,8 +27,22 @@ pub enum CondError {
 
 /// Names that a condition may use.
 pub const NAMES: [&str; 16] = [
-    "kind", "seq", "t", "lane", "episode", "step", "d", "reward", "terminated", "truncated", "tool", "error_type", "text", "success",
-    "length", "final_reward",
+    "kind",
+    "seq",
+    "t",
+    "lane",
+    "episode",
+    "step",
+    "d",
+    "reward",
+    "terminated",
+    "truncated",
+    "tool",
+    "error_type",
+    "text",
+    "success",
+    "length",
+    "final_reward",
 ];
 
 impl Condition {

@@ -186,7 +186,11 @@ fn header(config: &Config, settings: &EngineSettings, spec: &EnvSpec, provider: 
 fn cpu_features() -> Vec<String> {
     #[cfg(target_arch = "x86_64")]
     {
-        let found = [("avx2", is_x86_feature_detected!("avx2")), ("fma", is_x86_feature_detected!("fma")), ("avx512f", is_x86_feature_detected!("avx512f"))];
+        let found = [
+            ("avx2", is_x86_feature_detected!("avx2")),
+            ("fma", is_x86_feature_detected!("fma")),
+            ("avx512f", is_x86_feature_detected!("avx512f")),
+        ];
         found.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_owned()).collect()
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -78,8 +78,19 @@ impl Summary {
         let (r, h, l) = (bootstrap_mean(&self.returns), bootstrap_mean(&self.hybrids), bootstrap_mean(&self.lengths));
         println!(
             "{n} episodes: success {:.1} % [{:.1}, {:.1}], return {:.2} [{:.2}, {:.2}], hybrid {:.3} [{:.3}, {:.3}], length {:.1} [{:.1}, {:.1}], {} tool errors (95 % intervals)",
-            success.estimate * 100.0, success.low * 100.0, success.high * 100.0,
-            r.estimate, r.low, r.high, h.estimate, h.low, h.high, l.estimate, l.low, l.high, self.tool_errors
+            success.estimate * 100.0,
+            success.low * 100.0,
+            success.high * 100.0,
+            r.estimate,
+            r.low,
+            r.high,
+            h.estimate,
+            h.low,
+            h.high,
+            l.estimate,
+            l.low,
+            l.high,
+            self.tool_errors
         );
     }
 }
@@ -101,7 +112,9 @@ fn print(hub: &Hub, json: bool) -> Result<Summary, Failure> {
                 }
                 // The first snapshot may hold events already: they are the run's beginning, before any episode.
                 Delivery::Snapshot(state) if seen == Seq(0) => seen = state.seq,
-                Delivery::Snapshot(state) => return Err(Failure::failed(format!("printing fell behind at event {}; use --record", state.seq))),
+                Delivery::Snapshot(state) => {
+                    return Err(Failure::failed(format!("printing fell behind at event {}; use --record", state.seq)));
+                }
             }
         }
         stdout.flush().map_err(Failure::failed)?;

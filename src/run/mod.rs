@@ -5,9 +5,17 @@
 //! Test: `cargo test --test cli`.
 
 mod cli;
+mod config;
 mod eval;
 mod exit;
+mod join;
+mod live;
+mod provider;
+mod replay;
+mod screen;
+mod signals;
 mod train;
+mod transcript;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Cmd, TrainCmd};
@@ -39,6 +47,9 @@ fn dispatch(cli: Cli) -> Outcome {
             clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()).map_err(Failure::failed)?;
             Ok(Code::Holds)
         }
-        Some(Cmd::Run(_) | Cmd::Replay(_) | Cmd::Config(_)) | None => Err(Failure::usage("being built")),
+        Some(Cmd::Run(args)) => live::run(&args, &cli.global),
+        Some(Cmd::Replay(args)) => replay::replay(&args, &cli.global),
+        Some(Cmd::Config(command)) => config::run(&command, &cli.global),
+        None => live::run(&cli.run, &cli.global),
     }
 }

@@ -140,9 +140,9 @@ fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outc
     }
     let report = match what {
         VerifyArg::Sim => verify(&header, events, env.as_ref()),
-        VerifyArg::Policy => policy(&header, &events, config).and_then(|(mut policy, run)| {
-            verify_policy(&header, events, env.as_ref(), &mut policy, run).map_err(failure)
-        }).map_err(|f| VerifyError::Recording { seq: Seq(0), reason: f.message }),
+        VerifyArg::Policy => policy(&header, &events, config)
+            .and_then(|(mut policy, run)| verify_policy(&header, events, env.as_ref(), &mut policy, run).map_err(failure))
+            .map_err(|f| VerifyError::Recording { seq: Seq(0), reason: f.message }),
     };
     let report = report.map_err(failure)?;
     if let Some(difference) = &report.difference {
@@ -169,8 +169,13 @@ fn failure(error: VerifyError) -> Failure {
 }
 
 /// The policy that made the recording, and how it decoded.
-fn policy(header: &crate::journal::Header, events: &[Arc<Envelope>], config: &Config) -> Result<(crate::model::LocalPolicy, PolicyRun), Failure> {
-    let recorded = header.checkpoint.as_ref().ok_or_else(|| Failure::usage("the recording's agent is no model: --verify=sim is all there is"))?;
+fn policy(
+    header: &crate::journal::Header,
+    events: &[Arc<Envelope>],
+    config: &Config,
+) -> Result<(crate::model::LocalPolicy, PolicyRun), Failure> {
+    let recorded =
+        header.checkpoint.as_ref().ok_or_else(|| Failure::usage("the recording's agent is no model: --verify=sim is all there is"))?;
     let checkpoint = checkpoint::open(&recorded.id.0).map_err(Failure::usage)?;
     if checkpoint.sha256 != recorded.sha256 {
         return Err(Failure::usage(format!("checkpoint {} is another one than the recording's: its sha256 differs", recorded.id)));

@@ -7,7 +7,9 @@ use std::io::Write;
 pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
     let step = envelope.step.unwrap_or_default();
     match &envelope.event {
-        Event::RunStarted(e) => writeln!(out, "run {} of {} in {} {} at {}, seed {}", e.run, e.agent, e.env, e.env_version, e.level, e.seed),
+        Event::RunStarted(e) => {
+            writeln!(out, "run {} of {} in {} {} at {}, seed {}", e.run, e.agent, e.env, e.env_version, e.level, e.seed)
+        }
         Event::EpisodeStarted(e) => writeln!(
             out,
             "\nlane {} episode {}  seed {}  {}\n  {}",

@@ -4,6 +4,16 @@
 //! Accepts: keys, frames.
 //! Test: `cargo test --lib ui::`, `cargo test --test console`.
 
+pub mod actions;
+mod app;
+mod chrome;
+mod panes;
+mod screen;
+pub mod shot;
+mod terminal;
 pub mod theme;
+mod update;
 pub mod view;
 pub mod widgets;
+
+pub use app::{Ended, UiError, UiOptions, draw, run};

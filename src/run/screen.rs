@@ -1,0 +1,115 @@
+//! The console on a live run or on a recording.
+
+use super::exit::{Code, Failure, Outcome};
+use super::join::Started;
+use crate::config::{Color, Config};
+use crate::event::{MonotonicClock, Origin, Pace, Seq};
+use crate::journal::Recording;
+use crate::source::{LiveSource, Playback, RecordingSource};
+use crate::telemetry::{Sampler, SamplerSettings};
+use crate::ui::theme::{Caps, Theme, Tier};
+use crate::ui::view::{Context, PlaybackView, View};
+use crate::ui::{Ended, UiOptions, draw, run, shot};
+use ratatui::layout::Rect;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+fn options(config: &Config, recording: Option<String>) -> UiOptions {
+    UiOptions {
+        theme: config.ui.theme.clone(),
+        tier: tier(config),
+        ascii: config.ui.ascii,
+        ambiguous_width: config.ui.ambiguous_width,
+        mouse: config.ui.mouse,
+        fps_max: if config.ui.low_bandwidth { config.ui.fps_max.min(2) } else { config.ui.fps_max },
+        read_only: config.profile.read_only,
+        banner: config.profile.banner.clone(),
+        recording,
+        shots: PathBuf::from("."),
+    }
+}
+
+fn tier(config: &Config) -> Option<Tier> {
+    match config.ui.color {
+        Color::Auto => None,
+        Color::Never => Some(Tier::None),
+        Color::Ansi16 => Some(Tier::Ansi16),
+        Color::Ansi256 => Some(Tier::Ansi256),
+        Color::Always | Color::Truecolor => Some(Tier::Truecolor),
+    }
+}
+
+fn ended(ended: Ended) -> Outcome {
+    match ended {
+        Ended::Quit | Ended::HungUp => Ok(Code::Holds),
+        Ended::Signal(signal) => Err(Failure::failed(format!("ended by signal {signal}; what was recorded is whole"))),
+    }
+}
+
+/// The console on a run of this process. The run ends with it.
+pub fn live(started: Started, config: &Config) -> Outcome {
+    let telemetry = SamplerSettings {
+        interval: Duration::from_millis(u64::from(config.telemetry.interval_ms)),
+        nvml_library: config.telemetry.nvml_library.clone(),
+        disk_of: started.recording.clone(),
+    };
+    let sampler = Sampler::start(telemetry, MonotonicClock::start(), started.commands.with_origin(Origin::Internal));
+    let sampler = sampler.map_err(Failure::failed)?;
+    let commands = (!config.profile.read_only).then(|| started.commands.clone());
+    let source = LiveSource::new(&started.hub, commands);
+    let outcome = run(Box::new(source), options(config, None));
+    sampler.stop();
+    let recording = started.recording.clone();
+    started.shut_down();
+    if let Some(path) = recording {
+        eprintln!("recorded to {}", path.display());
+    }
+    ended(outcome.map_err(Failure::failed)?)
+}
+
+/// The console on a recording.
+pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed: Option<Pace>, config: &Config) -> Outcome {
+    let name = recording.path().display().to_string();
+    let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
+    if let Some(seq) = stop.or(from) {
+        source.set_playing(false);
+        source.seek(seq);
+    }
+    ended(run(Box::new(source), options(config, Some(name))).map_err(Failure::failed)?)
+}
+
+/// A picture of the console at an event of a recording, without a terminal.
+pub fn shot(mut recording: Recording, at: Option<Seq>, path: &Path, size: &str, config: &Config) -> Outcome {
+    let bad = || Failure::usage(format!("`{size}` is no size; write columns and rows, such as 120x36"));
+    let (columns, rows) = size.split_once('x').ok_or_else(bad)?;
+    let number = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=500).contains(n)).ok_or_else(bad);
+    let area = Rect::new(0, 0, number(columns)?, number(rows)?);
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let format: shot::Format = extension.parse().map_err(Failure::usage)?;
+    let seq = at.unwrap_or(recording.end());
+    let state = recording.state_at(seq).map_err(Failure::usage)?;
+    let caps = Caps { tier: tier(config).unwrap_or(Tier::Truecolor), ascii: config.ui.ascii, ambiguous_width: config.ui.ambiguous_width };
+    let theme = Theme::load(&config.ui.theme, caps.tier).map_err(Failure::usage)?;
+    let playback = PlaybackView {
+        head: state.seq,
+        end: recording.end(),
+        t_ns_end: recording.t_ns_end(),
+        playing: false,
+        speed: Pace::Times(1.0),
+        damage: None,
+        name: path.display().to_string(),
+    };
+    let context = Context {
+        state: &state,
+        view: &View::default(),
+        theme: &theme,
+        caps: &caps,
+        playback: Some(&playback),
+        read_only: true,
+        banner: config.profile.banner.as_deref(),
+    };
+    let picture = shot::write(&draw(&context, area), &theme, format);
+    std::fs::write(path, picture).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+    Ok(Code::Holds)
+}

@@ -1,0 +1,425 @@
+//! The screen's loop: frames in, keys in, a picture out when something changed.
+
+use super::actions::{ACTIONS, Lookup, by_keys};
+use super::screen::Screen;
+use super::terminal::{Incoming, Taken, read_input, restore_on_panic, watch_signals};
+use super::theme::{Caps, Theme, ThemeError, Tier};
+use super::update::{Effect, Facts, act, command};
+use super::view::{Context, PlaybackView, View};
+use super::{chrome, panes, shot};
+use crate::event::{RunState, SendError};
+use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
+use crate::state::{ApplyError, DashState};
+use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Plain settings of the screen.
+#[derive(Clone, Debug)]
+pub struct UiOptions {
+    pub theme: String,
+    /// What the operator forced; else the environment decides.
+    pub tier: Option<Tier>,
+    pub ascii: bool,
+    pub ambiguous_width: u8,
+    pub mouse: bool,
+    pub fps_max: u32,
+    pub read_only: bool,
+    pub banner: Option<String>,
+    /// Name of the recording, in a replay.
+    pub recording: Option<String>,
+    /// Where `:shot` writes.
+    pub shots: PathBuf,
+}
+
+/// Why the screen ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The operator quit.
+    Quit,
+    /// A signal asked for it.
+    Signal(i32),
+    HungUp,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum UiError {
+    #[error("the terminal: {0}")]
+    Terminal(#[from] io::Error),
+    #[error(transparent)]
+    Theme(#[from] ThemeError),
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+}
+
+/// Frames taken in one go, so that keys are never far.
+const FRAMES_BUDGET: usize = 2_000;
+/// Inputs that wait for the loop.
+const INPUTS: usize = 256;
+/// How often a source is asked when nothing else happens.
+const ASK: Duration = Duration::from_millis(33);
+
+/// What is open above the panes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Open {
+    #[default]
+    Nothing,
+    /// Index of the chosen entry.
+    Help(usize),
+    Command(String),
+    Search(String),
+    /// Quitting would end the run.
+    ConfirmQuit,
+}
+
+struct App {
+    state: DashState,
+    view: View,
+    theme: Theme,
+    caps: Caps,
+    source: Box<dyn FrameSource>,
+    options: UiOptions,
+    playback: Option<PlaybackView>,
+    open: Open,
+    notice: String,
+    keys: String,
+    ended: Option<Ended>,
+    source_ended: bool,
+    redraw: bool,
+    suspend: bool,
+}
+
+/// Runs the console on a source until the operator leaves it.
+pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, UiError> {
+    let caps = Caps::detect(options.tier, options.ascii, options.ambiguous_width, |name| std::env::var(name).ok());
+    let theme = Theme::load(&options.theme, caps.tier)?;
+    restore_on_panic();
+    let taken = Taken::take(options.mouse)?;
+    let (tx, rx) = sync_channel(INPUTS);
+    read_input(tx.clone())?;
+    watch_signals(tx)?;
+    let frame_time = Duration::from_secs(1) / options.fps_max.max(1);
+    let mut app = App::new(source, options, theme, caps);
+    let mut screen = Screen::new(io::stdout());
+    let mut drawn_at: Option<Instant> = None;
+    let mut dirty = true;
+    loop {
+        dirty |= app.take_frames()?;
+        let due = drawn_at.is_none_or(|at| at.elapsed() >= frame_time);
+        if dirty && due {
+            let size = crossterm::terminal::size()?;
+            screen.show(app.picture(Rect::new(0, 0, size.0, size.1)))?;
+            drawn_at = Some(Instant::now());
+            dirty = false;
+        }
+        match rx.recv_timeout(if dirty { frame_time.min(ASK) } else { ASK }) {
+            Ok(incoming) => {
+                app.incoming(incoming);
+                while let Ok(more) = rx.try_recv() {
+                    app.incoming(more);
+                }
+                // A key is answered at once.
+                dirty = true;
+                drawn_at = None;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(Ended::HungUp),
+        }
+        if std::mem::take(&mut app.suspend) {
+            taken.suspend()?;
+            app.redraw = true;
+        }
+        if std::mem::take(&mut app.redraw) {
+            screen.forget();
+            dirty = true;
+        }
+        if let Some(ended) = app.ended {
+            return Ok(ended);
+        }
+    }
+}
+
+/// Draws one picture of a state, without a terminal.
+pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
+    let mut buffer = Buffer::empty(area);
+    buffer.set_style(area, context.theme.text);
+    if area.width == 0 || area.height == 0 {
+        return buffer;
+    }
+    let inner = chrome::frame(&mut buffer, area, context);
+    panes::draw(&mut buffer, inner, context);
+    buffer
+}
+
+impl App {
+    fn new(source: Box<dyn FrameSource>, options: UiOptions, theme: Theme, caps: Caps) -> Self {
+        Self {
+            state: DashState::default(),
+            view: View::default(),
+            theme,
+            caps,
+            source,
+            options,
+            playback: None,
+            open: Open::default(),
+            notice: String::new(),
+            keys: String::new(),
+            ended: None,
+            source_ended: false,
+            redraw: false,
+            suspend: false,
+        }
+    }
+
+    /// Folds what the source has; true when something changed.
+    fn take_frames(&mut self) -> Result<bool, UiError> {
+        let mut frames = Vec::new();
+        let status = self.source.poll(&mut frames, FRAMES_BUDGET)?;
+        let changed = !frames.is_empty();
+        for frame in frames {
+            match frame {
+                Frame::Snapshot(state) => self.state = *state,
+                Frame::Event(envelope) => self.state.apply(&envelope)?,
+            }
+        }
+        let ended = status == SourceStatus::Ended;
+        let news = changed || ended != self.source_ended;
+        self.source_ended = ended;
+        let name = self.options.recording.clone().unwrap_or_default();
+        let playback = self.source.playback().map(|p| PlaybackView {
+            head: p.head(),
+            end: p.end(),
+            t_ns_end: p.t_ns_end(),
+            playing: p.is_playing() && !ended,
+            speed: p.speed(),
+            damage: p.damage().map(str::to_owned),
+            name,
+        });
+        let moved = playback != self.playback;
+        self.playback = playback;
+        Ok(news || moved)
+    }
+
+    fn picture(&self, area: Rect) -> Buffer {
+        let context = self.context();
+        let mut buffer = draw(&context, area);
+        chrome::overlay(&mut buffer, area, &context, &self.open, &self.notice);
+        buffer
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            state: &self.state,
+            view: &self.view,
+            theme: &self.theme,
+            caps: &self.caps,
+            playback: self.playback.as_ref(),
+            read_only: self.options.read_only || self.playback.is_some(),
+            banner: self.options.banner.as_deref(),
+        }
+    }
+
+    fn incoming(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Terminal(TerminalEvent::Key(key)) if key.kind != KeyEventKind::Release => self.key(key),
+            // A paste is text, never a row of keys.
+            Incoming::Terminal(TerminalEvent::Paste(text)) => self.type_text(&text),
+            Incoming::Terminal(TerminalEvent::Mouse(mouse)) => match mouse.kind {
+                MouseEventKind::ScrollUp => self.press("up"),
+                MouseEventKind::ScrollDown => self.press("down"),
+                _ => {}
+            },
+            Incoming::Terminal(TerminalEvent::Resize(..)) => self.redraw = true,
+            Incoming::Terminal(_) => {}
+            Incoming::Ended(signal) => self.ended = Some(Ended::Signal(signal)),
+            Incoming::HungUp => self.ended = Some(Ended::HungUp),
+        }
+    }
+
+    fn type_text(&mut self, text: &str) {
+        let line: String = text.chars().filter(|c| !c.is_control()).collect();
+        match &mut self.open {
+            Open::Command(input) | Open::Search(input) => input.push_str(&line),
+            Open::Nothing | Open::Help(_) | Open::ConfirmQuit => self.notice = "pasted text is not taken as keys".into(),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) {
+        self.notice.clear();
+        match std::mem::take(&mut self.open) {
+            Open::Nothing => {
+                if let Some(name) = key_name(&key) {
+                    self.press(&name);
+                }
+            }
+            Open::Help(at) => self.help_key(at, &key),
+            Open::Command(line) => {
+                if let Some(line) = self.line_key(line, &key, Open::Command) {
+                    let facts = facts(&self.state, self.playback.as_ref(), &*self.source, &self.options);
+                    let effects = command(&line, &mut self.view, &facts);
+                    self.carry_out(effects);
+                }
+            }
+            Open::Search(line) => {
+                if let Some(line) = self.line_key(line, &key, Open::Search) {
+                    self.view.search = line.to_lowercase();
+                }
+            }
+            Open::ConfirmQuit => match key.code {
+                KeyCode::Char('y' | 'Y') => self.ended = Some(Ended::Quit),
+                _ => self.notice = "the run goes on".into(),
+            },
+        }
+    }
+
+    fn help_key(&mut self, at: usize, key: &KeyEvent) {
+        let last = ACTIONS.len() - 1;
+        self.open = match key.code {
+            KeyCode::Up | KeyCode::Char('k') => Open::Help(at.saturating_sub(1)),
+            KeyCode::Down | KeyCode::Char('j') => Open::Help((at + 1).min(last)),
+            KeyCode::PageUp => Open::Help(at.saturating_sub(10)),
+            KeyCode::PageDown => Open::Help((at + 10).min(last)),
+            KeyCode::Enter => {
+                let entry = &ACTIONS[at];
+                if !entry.argument.is_empty() {
+                    self.open = Open::Command(format!("{} ", entry.name));
+                    return;
+                }
+                self.do_action(entry.action);
+                return;
+            }
+            _ => Open::Nothing,
+        };
+    }
+
+    /// Edits an input line; gives it back when it was entered.
+    fn line_key(&mut self, mut line: String, key: &KeyEvent, open: fn(String) -> Open) -> Option<String> {
+        match key.code {
+            KeyCode::Enter => return Some(line),
+            KeyCode::Esc => return None,
+            KeyCode::Backspace if line.is_empty() => return None,
+            KeyCode::Backspace => {
+                line.pop();
+            }
+            KeyCode::Tab => {
+                let mut names = ACTIONS.iter().map(|e| e.name).filter(|n| n.starts_with(line.as_str()));
+                if let Some(name) = names.next() {
+                    line = format!("{name} ");
+                }
+            }
+            KeyCode::Char('c' | 'u') if key.modifiers.contains(KeyModifiers::CONTROL) => line.clear(),
+            KeyCode::Char(c) => line.push(c),
+            _ => {}
+        }
+        self.open = open(line);
+        None
+    }
+
+    fn press(&mut self, name: &str) {
+        let sequence = if self.keys.is_empty() { name.to_owned() } else { format!("{} {name}", self.keys) };
+        self.keys.clear();
+        match by_keys(&sequence) {
+            Lookup::Action(action) => self.do_action(action),
+            Lookup::Prefix => self.keys = sequence,
+            Lookup::Unknown => self.notice = format!("{sequence} does nothing; ? lists the keys"),
+        }
+    }
+
+    fn do_action(&mut self, action: super::actions::Action) {
+        let facts = facts(&self.state, self.playback.as_ref(), &*self.source, &self.options);
+        let effects = act(action, "", &mut self.view, &facts);
+        self.carry_out(effects);
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Send(command) => {
+                    let sent = self.source.commands().map_or(Err(SendError::Closed), |c| c.send(command));
+                    if let Err(error) = sent {
+                        self.notice = error.to_string();
+                    }
+                }
+                Effect::Play(playing) => self.with_playback(|p| p.set_playing(playing)),
+                Effect::SetSpeed(speed) => self.with_playback(|p| p.set_speed(speed)),
+                Effect::Seek(seq) => self.with_playback(|p| {
+                    p.set_playing(false);
+                    p.seek(seq);
+                }),
+                Effect::StepPlayback(unit, count) => self.with_playback(|p| p.step(unit, count)),
+                Effect::LoadTheme(name) => match Theme::load(&name, self.caps.tier) {
+                    Ok(theme) => self.theme = theme,
+                    Err(error) => self.notice = error.to_string(),
+                },
+                Effect::Shot(format) => self.notice = self.take_shot(&format),
+                Effect::OpenHelp => self.open = Open::Help(0),
+                Effect::OpenCommand => self.open = Open::Command(String::new()),
+                Effect::OpenSearch => self.open = Open::Search(String::new()),
+                Effect::Close => self.open = Open::Nothing,
+                Effect::Redraw => self.redraw = true,
+                Effect::Suspend => self.suspend = true,
+                Effect::Quit => {
+                    let ends_run = self.playback.is_none() && self.state.run_state != RunState::Ended;
+                    if ends_run {
+                        self.open = Open::ConfirmQuit;
+                    } else {
+                        self.ended = Some(Ended::Quit);
+                    }
+                }
+                Effect::Notice(text) => self.notice = text,
+            }
+        }
+    }
+
+    fn with_playback(&mut self, what: impl FnOnce(&mut dyn crate::source::Playback)) {
+        if let Some(playback) = self.source.playback() {
+            what(playback);
+        }
+    }
+
+    fn take_shot(&self, format: &str) -> String {
+        let Ok(format) = format.parse::<shot::Format>() else { return format!("{format} is no picture; write svg, txt or ans") };
+        let size = crossterm::terminal::size().unwrap_or((120, 36));
+        let picture = self.picture(Rect::new(0, 0, size.0, size.1));
+        let text = shot::write(&picture, &self.theme, format);
+        let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
+        let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return "there are 100 pictures of this event already".into() };
+        match std::fs::write(&path, text) {
+            Ok(()) => format!("wrote {}", path.display()),
+            Err(error) => format!("{}: {error}", path.display()),
+        }
+    }
+}
+
+fn facts<'a>(state: &'a DashState, playback: Option<&'a PlaybackView>, source: &dyn FrameSource, options: &UiOptions) -> Facts<'a> {
+    Facts { state, playback, can_command: source.commands().is_some() && !options.read_only }
+}
+
+/// The name by which the table knows a key.
+fn key_name(key: &KeyEvent) -> Option<String> {
+    let plain = match key.code {
+        KeyCode::Char(' ') => "space".to_owned(),
+        KeyCode::Char(c) if key.modifiers.contains(KeyModifiers::CONTROL) => format!("ctrl-{}", c.to_ascii_lowercase()),
+        KeyCode::Char(c) => c.to_string(),
+        KeyCode::Tab => "tab".to_owned(),
+        KeyCode::BackTab => "backtab".to_owned(),
+        KeyCode::Enter => "enter".to_owned(),
+        KeyCode::Esc => "esc".to_owned(),
+        KeyCode::Up => "up".to_owned(),
+        KeyCode::Down => "down".to_owned(),
+        KeyCode::Left => "left".to_owned(),
+        KeyCode::Right => "right".to_owned(),
+        KeyCode::Home => "home".to_owned(),
+        KeyCode::End => "end".to_owned(),
+        KeyCode::PageUp => "pageup".to_owned(),
+        KeyCode::PageDown => "pagedown".to_owned(),
+        _ => return None,
+    };
+    Some(plain)
+}

@@ -1,0 +1,134 @@
+//! The terminal itself: taking it over, giving it back whatever happens, and what comes from it.
+
+use crossterm::event::{self, Event as TerminalEvent};
+use crossterm::{cursor, execute, terminal};
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+/// What reaches the screen's loop.
+#[derive(Clone, Debug)]
+pub enum Incoming {
+    Terminal(TerminalEvent),
+    /// SIGTERM, SIGHUP or SIGINT.
+    Ended(i32),
+    /// The terminal is gone.
+    HungUp,
+}
+
+/// Whether the terminal is ours, so that it is given back exactly once.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Longest time until a hang-up or a resize is seen.
+const WATCH: Duration = Duration::from_millis(50);
+
+/// Holds the terminal; dropping it gives it back.
+pub struct Taken {
+    mouse: bool,
+}
+
+impl Taken {
+    pub fn take(mouse: bool) -> io::Result<Self> {
+        if !io::stdout().is_terminal() {
+            return Err(io::Error::other("standard output is not a terminal; use --headless"));
+        }
+        // NO_COLOR makes crossterm swallow reverse and bold too; our theme has no colours then.
+        crossterm::style::force_color_output(true);
+        let taken = Self { mouse };
+        taken.enter()?;
+        Ok(taken)
+    }
+
+    pub fn enter(&self) -> io::Result<()> {
+        terminal::enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        execute!(io::stdout(), terminal::EnterAlternateScreen, cursor::Hide, event::EnableBracketedPaste)?;
+        if self.mouse {
+            execute!(io::stdout(), event::EnableMouseCapture)?;
+        }
+        Ok(())
+    }
+
+    /// Back to the shell until it continues us.
+    pub fn suspend(&self) -> io::Result<()> {
+        give_back();
+        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+        self.enter()
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Gives the terminal back, if it is ours. Safe to call from a panic.
+pub fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let mut out = io::stdout();
+        // A terminal that is gone can't be given back.
+        let _ = execute!(out, event::DisableMouseCapture, event::DisableBracketedPaste, cursor::Show, terminal::LeaveAlternateScreen);
+        let _ = out.flush();
+        let _ = terminal::disable_raw_mode();
+    }
+}
+
+/// A panic gives the terminal back before it prints.
+pub fn restore_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        give_back();
+        before(info);
+    }));
+}
+
+/// Reads the terminal on a thread of its own. It watches for a hang-up itself, for crossterm's loop spins when the terminal dies.
+pub fn read_input(tx: SyncSender<Incoming>) -> io::Result<()> {
+    std::thread::Builder::new().name("terminal".into()).spawn(move || {
+        while let Ok(alive) = is_alive() {
+            if !alive {
+                break;
+            }
+            while matches!(event::poll(Duration::ZERO), Ok(true)) {
+                match event::read() {
+                    Ok(event) => {
+                        if tx.send(Incoming::Terminal(event)).is_err() {
+                            return;
+                        }
+                    }
+                    Err(_) => break,
+                }
+            }
+        }
+        let _ = tx.send(Incoming::HungUp);
+    })?;
+    Ok(())
+}
+
+/// Waits for input for a moment; false when the terminal has hung up.
+fn is_alive() -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    let timeout = Timespec { tv_sec: 0, tv_nsec: WATCH.subsec_nanos().into() };
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(_) => Ok(!fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)),
+        Err(rustix::io::Errno::INTR) => Ok(true),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Signals that end the screen in good order.
+pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        for signal in signals.forever() {
+            if tx.send(Incoming::Ended(signal)).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
