@@ -1,5 +1,7 @@
 //! The import table of the architecture, held against every path in `src/`; who may use which outside crate; who may read a clock.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

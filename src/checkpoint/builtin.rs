@@ -26,7 +26,7 @@ macro_rules! embed {
 }
 
 /// In the order of training; the last one is the default.
-const BUILTIN: &[Builtin] = embed![];
+const BUILTIN: &[Builtin] = embed!["deckhand-early", "deckhand-middle", "deckhand-final"];
 
 /// All of them, in the order of training.
 pub fn builtin() -> &'static [Builtin] {

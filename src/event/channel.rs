@@ -3,7 +3,7 @@
 use super::{Command, CommandId, Event, Origin, Request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
 /// What reaches the engine.
@@ -66,10 +66,7 @@ pub struct Inbox {
 impl Inbox {
     /// The next input, if one is there.
     pub fn try_next(&self) -> Option<Input> {
-        match self.rx.try_recv() {
-            Ok(input) => Some(input),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.rx.try_recv().ok()
     }
 
     /// Waits for the next input for at most `timeout`.

@@ -2,10 +2,10 @@
 
 use super::cli::TrainBcArgs;
 use super::exit::{Code, Failure, Outcome};
-use crate::agent::Policy;
-use crate::env;
 use super::provider::schema_of;
+use crate::agent::Policy;
 use crate::checkpoint::{self, Contents, Manifest, Schema, Training};
+use crate::env;
 use crate::event::{CheckpointId, Clock, MonotonicClock, Seed};
 use crate::learn::{BcHost, BcSettings, LearnError, Phase, Progress, Stage, train_bc};
 use crate::model::{DeviceChoice, DiskType, LanguageModel, LocalPolicy, Tokenizer, Weights, choose_device};
@@ -87,11 +87,8 @@ impl BcHost for Host {
         let device = choose_device(DeviceChoice::Cpu, &[])?;
         let model = LanguageModel::new(&saved, Tokenizer::from_json(stage.tokenizer_json)?, &device)?;
         manifest.fingerprint = Some(model.fingerprint(&PROBES)?);
-        let contents = Contents {
-            config_json: &stage.weights.config().to_json(),
-            tokenizer_json: stage.tokenizer_json,
-            model_safetensors: &bytes,
-        };
+        let contents =
+            Contents { config_json: &stage.weights.config().to_json(), tokenizer_json: stage.tokenizer_json, model_safetensors: &bytes };
         checkpoint::save(&self.out.join(&id.0), manifest, &contents).map_err(|e| fail(&e))?;
         Ok(())
     }
@@ -127,16 +124,6 @@ pub fn bc(args: &TrainBcArgs) -> Outcome {
         command: format!("pilothouse train bc --env {} --seed {}{steps}", args.env, args.seed),
         settings: settings.clone(),
     };
-    if std::env::var("SEAL").is_ok() { // TEMP
-        for (name, update) in [("early", 300), ("middle", 1200), ("final", 1800)] { // TEMP
-            let read = |f: &str| std::fs::read(format!("/tmp/ck1/deckhand-{name}/{f}")).unwrap(); // TEMP
-            let config = crate::model::LlamaConfig::from_json(&read("config.json")).unwrap(); // TEMP
-            let weights = Weights::from_safetensors(&config, &[&read("model.safetensors")]).unwrap(); // TEMP
-            host.stage(Stage { name, update, weights: &weights, tokenizer_json: &read("tokenizer.json") }).unwrap(); // TEMP
-        } // TEMP
-        return Ok(Code::Holds); // TEMP
-    } // TEMP
     train_bc(&settings, env.as_ref(), &mut host).map_err(Failure::failed)?;
     Ok(Code::Holds)
 }
-

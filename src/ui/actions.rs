@@ -69,6 +69,7 @@ pub enum Needs {
 }
 
 /// One line of the table.
+#[derive(Debug)]
 pub struct Entry {
     pub action: Action,
     /// For `:`.

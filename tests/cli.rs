@@ -1,0 +1,244 @@
+//! The program as people run it: exit codes, recordings, verification.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn pilothouse(args: &[&str], home: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pilothouse"))
+        .args(args)
+        .env("HOME", home)
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn record(dir: &Path, name: &str, args: &[&str]) -> PathBuf {
+    let path = dir.join(name);
+    let mut all = vec!["run", "--headless", "--seed", "7", "--record", path.to_str().unwrap()];
+    all.extend(args);
+    let output = pilothouse(&all, dir);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    path
+}
+
+/// Event lines without what the clock decides.
+fn timeless(path: &Path) -> Vec<String> {
+    let without = |value: &mut serde_json::Value| {
+        value["t"] = 0.into();
+        if let Some(d) = value["d"].as_object_mut() {
+            d.retain(|k, _| !k.ends_with("_ns") && k != "run" && k != "started");
+        }
+    };
+    std::fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .filter(|l| l.starts_with("{\"seq\""))
+        .map(|l| {
+            let mut value: serde_json::Value = serde_json::from_str(l).unwrap();
+            without(&mut value);
+            value.to_string()
+        })
+        .collect()
+}
+
+fn verify(path: &Path, dir: &Path) -> (i32, String) {
+    let output = pilothouse(&["replay", path.to_str().unwrap(), "--headless", "--verify"], dir);
+    (code(&output), text(&output.stderr))
+}
+
+/// Makes the commit chain of a recording anew, as somebody would who edits one on purpose.
+fn rechain(lines: &[String]) -> String {
+    let hex = |bytes: &[u8]| format!("{:08x}", crc32c::crc32c(bytes));
+    let mut out = format!("{}\n", lines[0]);
+    let (mut prev, mut batch) = (hex(out.as_bytes()), String::new());
+    for line in &lines[1..] {
+        if line.starts_with("{\"k\":\"Commit\"") {
+            let mut commit: serde_json::Value = serde_json::from_str(line).unwrap();
+            let crc = hex(batch.as_bytes());
+            commit["crc32c"] = crc.clone().into();
+            commit["prev"] = prev.into();
+            out.push_str(&format!("{batch}{commit}\n"));
+            (prev, batch) = (crc, String::new());
+        } else {
+            batch.push_str(&format!("{line}\n"));
+        }
+    }
+    out + &batch
+}
+
+#[test]
+fn a_run_is_recorded_and_verifies_and_the_same_seed_gives_the_same_events() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [
+        &["--episodes", "3", "--agent", "heuristic"][..],
+        &["--episodes", "3", "--agent", "heuristic", "--lanes", "2"],
+        &["--episodes", "2"],
+    ] {
+        let (a, b) = (record(dir.path(), "a.jsonl", args), record(dir.path(), "b.jsonl", args));
+        assert_eq!(verify(&a, dir.path()).0, 0);
+        assert_eq!(timeless(&a), timeless(&b), "{args:?}");
+        std::fs::remove_file(a).unwrap();
+        std::fs::remove_file(b).unwrap();
+    }
+}
+
+#[test]
+fn the_policy_can_be_run_again_token_by_token() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = record(dir.path(), "p.jsonl", &["--episodes", "2", "--lanes", "2"]);
+    let output = pilothouse(&["replay", path.to_str().unwrap(), "--verify=policy"], dir.path());
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("messages of the policy"));
+}
+
+#[test]
+fn a_flipped_byte_is_found_and_its_step_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = record(dir.path(), "r.jsonl", &["--episodes", "1", "--agent", "heuristic"]);
+    let lines: Vec<String> = std::fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
+    for (kind, from, to) in [
+        ("ObservationReceived", "\"values\":[", "\"values\":[9"),
+        ("TransitionRecorded", "\"reward\":", "\"reward\":0.00"),
+        ("ToolCallStarted", "\"name\":\"wait", "\"name\":\"wajt"),
+        ("TransitionRecorded", "\"name\":\"wait", "\"name\":\"wajt"),
+    ] {
+        let at = lines.iter().position(|l| l.contains(&format!("\"k\":\"{kind}\"")) && l.contains(from)).unwrap();
+        let step = serde_json::from_str::<serde_json::Value>(&lines[at]).unwrap()["step"].to_string();
+        let mut changed = lines.clone();
+        changed[at] = changed[at].replacen(from, to, 1);
+        let edited = dir.path().join("edited.jsonl");
+        std::fs::write(&edited, changed.join("\n") + "\n").unwrap();
+        let (raw, _) = verify(&edited, dir.path());
+        assert!(raw == 3 || raw == 4, "{kind}: {raw}");
+        std::fs::write(&edited, rechain(&changed)).unwrap();
+        let (chained, message) = verify(&edited, dir.path());
+        assert_eq!(chained, 3, "{kind}: {message}");
+        assert!(message.contains(&format!("1/{step}")), "{kind} step {step}: {message}");
+    }
+    // Without an edit the chain made anew is the chain that was written.
+    assert_eq!(rechain(&lines), std::fs::read_to_string(&path).unwrap());
+}
+
+#[test]
+fn a_broken_byte_without_its_chain_is_partial_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = record(dir.path(), "r.jsonl", &["--episodes", "1", "--agent", "heuristic"]);
+    let text_before = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text_before.replacen("\"thought\":\"alert", "\"thought\":\"alerx", 1)).unwrap();
+    let (found, message) = verify(&path, dir.path());
+    assert_eq!(found, 4, "{message}");
+    assert!(message.contains("steps 1/1"), "{message}");
+    // Cut anywhere in the last line: what was committed is read, and the exit code says that it is not all.
+    std::fs::write(&path, &text_before[..text_before.len() - 5]).unwrap();
+    assert_eq!(verify(&path, dir.path()).0, 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_run_leaves_a_recording_that_replays_to_its_last_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("k.jsonl");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pilothouse"))
+        .args(["run", "--headless", "--agent", "heuristic", "--episodes", "100000", "--record", path.to_str().unwrap()])
+        .env("HOME", dir.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Not timed: it waits until there is something to lose.
+    while std::fs::read_to_string(&path).map_or(0, |t| t.matches("\"k\":\"Commit\"").count()) < 3 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (found, message) = verify(&path, dir.path());
+    assert!(found == 0 || found == 4, "{message}");
+    assert!(!message.contains("damaged"), "{message}");
+}
+
+#[test]
+fn bad_input_is_named_and_exits_with_2() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let newer = file("newer.jsonl", "{\"fmt\":\"pilothouse-rec\",\"v\":[9,0]}\n");
+    let other = file("other.jsonl", "{\"hello\":1}\n");
+    let cases: [(&[&str], &str); 9] = [
+        (&["replay", "missing.jsonl"], "missing.jsonl"),
+        (&["replay", &newer], "9.0"),
+        (&["replay", &other], "not a recording"),
+        (&["run", "--headless", "--env", "opz"], "opz"),
+        (&["run", "--headless", "--level", "L9"], "L9"),
+        (&["run", "--headless", "--checkpoint", "nope"], "nope"),
+        (&["run", "--headless", "--agent", "/no/such/dir"], "/no/such/dir"),
+        (&["run", "--headless", "--set", "agent.temprature=1"], "temperature"),
+        (&["eval", "nobody"], "nobody"),
+    ];
+    for (args, names) in cases {
+        let output = pilothouse(args, dir.path());
+        assert_eq!(code(&output), 2, "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(names), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_recording_is_never_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = record(dir.path(), "once.jsonl", &["--agent", "heuristic"]);
+    let before = std::fs::read(&path).unwrap();
+    let output = pilothouse(&["run", "--headless", "--agent", "heuristic", "--record", path.to_str().unwrap()], dir.path());
+    assert_eq!(code(&output), 2);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn the_golden_episodes_verify() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["success", "failure", "healthy"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings").join(format!("{name}.jsonl"));
+        let (found, message) = verify(&path, dir.path());
+        assert_eq!(found, 0, "{name}: {message}");
+    }
+}
+
+#[test]
+fn until_and_from_cut_a_transcript() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = record(dir.path(), "u.jsonl", &["--agent", "heuristic"]);
+    let run = |extra: &[&str]| {
+        let mut args = vec!["replay", path.to_str().unwrap(), "--json"];
+        args.extend(extra);
+        let output = pilothouse(&args, dir.path());
+        assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap()).collect::<Vec<_>>()
+    };
+    let all = run(&[]);
+    let cut = run(&["--until", "kind == \"DecisionSettled\" && step == 2"]);
+    assert_eq!(cut.last().unwrap()["step"], 2);
+    assert!(cut.len() < all.len());
+    assert_eq!(run(&["--from", "1/2"])[0]["step"], 2);
+}
+
+#[test]
+fn the_readme_lists_every_key() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    assert!(
+        readme.contains(&pilothouse::ui::actions::key_table_markdown()),
+        "put this into README.md:\n{}",
+        pilothouse::ui::actions::key_table_markdown()
+    );
+}
