@@ -109,7 +109,7 @@ fn a_flipped_byte_is_found_and_its_step_named() {
     let lines: Vec<String> = std::fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
     for (kind, from, to) in [
         ("ObservationReceived", "\"values\":[", "\"values\":[9"),
-        ("TransitionRecorded", "\"reward\":", "\"reward\":0.00"),
+        ("TransitionRecorded", "\"reward\":1.0", "\"reward\":0.5"),
         ("ToolCallStarted", "\"name\":\"wait", "\"name\":\"wajt"),
         ("TransitionRecorded", "\"name\":\"wait", "\"name\":\"wajt"),
     ] {

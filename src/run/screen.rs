@@ -11,6 +11,7 @@ use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::view::{Context, PlaybackView, View};
 use crate::ui::{Ended, UiOptions, draw, run, shot};
 use ratatui::layout::Rect;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,7 +63,8 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let recording = started.recording.clone();
     started.shut_down();
     if let Some(path) = recording {
-        eprintln!("recorded to {}", path.display());
+        // Standard error may be the terminal that is gone.
+        let _ = writeln!(std::io::stderr(), "recorded to {}", path.display());
     }
     ended(outcome.map_err(Failure::failed)?)
 }

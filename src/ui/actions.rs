@@ -225,7 +225,8 @@ mod tests {
         }
         assert_eq!(by_keys("g"), Lookup::Prefix);
         assert_eq!(by_keys("Q"), Lookup::Unknown);
-        assert!(by_name("sed").is_ok_and(|e| e.action == Action::Seed));
+        assert!(by_name("swa").is_ok_and(|e| e.action == Action::Swap));
+        assert!(by_name("see").is_err_and(|reason| reason.contains("seed, seek")));
         assert!(by_name("quitt").unwrap_err().contains("quit"));
     }
 }

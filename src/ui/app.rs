@@ -273,6 +273,8 @@ impl App {
             }
             Open::ConfirmQuit => match key.code {
                 KeyCode::Char('y' | 'Y') => self.ended = Some(Ended::Quit),
+                // ctrl-c twice quits, as a shell would.
+                KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => self.ended = Some(Ended::Quit),
                 _ => self.notice = "the run goes on".into(),
             },
         }
