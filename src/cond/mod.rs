@@ -3,3 +3,11 @@
 //! Emits: verdicts.
 //! Accepts: an expression, then events.
 //! Test: `cargo test --lib cond::`.
+
+mod condition;
+mod facts;
+mod survey;
+mod variable;
+
+pub use condition::{CondError, Condition};
+pub use variable::Variable;

@@ -68,6 +68,7 @@ impl Integrity {
             checker.line(&line);
         }
         checker.found.uncommitted = checker.in_batch;
+        checker.end_batch();
         Ok(checker.found)
     }
 }
@@ -133,11 +134,22 @@ impl Checker {
                 if commit.prev != self.prev {
                     self.complain("the commit does not follow the one before: lines were cut out or changed".into());
                 }
+                if commit.upto != self.last {
+                    self.complain(format!(
+                        "the commit says that it covers events up to {}, the last one before it is {}",
+                        commit.upto, self.last
+                    ));
+                }
                 self.found.committed_upto = commit.upto;
                 self.prev = commit.crc32c;
             }
             Err(e) => self.complain(format!("a commit can't be read: {e}")),
         }
+        self.end_batch();
+    }
+
+    /// Turns a complaint about the batch into damage, and begins the next one.
+    fn end_batch(&mut self) {
         if let Some(what) = self.complaint.take() {
             let from = self.batch_from.unwrap_or(self.last);
             let none = || "none".to_owned();
