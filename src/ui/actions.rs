@@ -136,6 +136,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Raw, "raw", &["R"], Nothing, "what the model reads and writes, as it is"),
     entry(Action::Smoothing, "smoothing", &["s"], Nothing, "smoothing of the curve"),
     entry(Action::History, "history", &["x"], Nothing, "current episode or all episodes"),
+    entry(Action::LogAxis, "log-axis", &[], Nothing, "logarithmic axis of the curve"),
     entry(Action::Redraw, "redraw", &["ctrl-l"], Nothing, "draw everything again"),
     entry(Action::Suspend, "suspend", &["ctrl-z"], Nothing, "back to the shell; fg comes back"),
     entry(Action::Back, "close", &["esc"], Nothing, "close what is open"),
