@@ -43,14 +43,6 @@ pub fn bottom_row(transcript: &Transcript, scroll: Scroll) -> Option<Seq> {
     transcript.rows.get(index).map(|r| r.seq)
 }
 
-/// Lines by which the pane can be scrolled up, with `width` cells for a row: what `Scroll::up` is to be held to.
-pub fn lines_total(ctx: &Context<'_>, width: u16) -> usize {
-    let Some(lane) = ctx.state.lane(ctx.view.lane) else { return 0 };
-    let shape = Shape { width, detail: ctx.view.detail, compact: ctx.view.raw, glyphs: super::glyphs(ctx.caps) };
-    let sheet = Sheet { transcript: &lane.transcript, view: ctx.view, shape };
-    (0..lane.transcript.rows.len()).map(|i| sheet.height(i)).sum()
-}
-
 fn shape(width: u16, canvas: &Canvas<'_>, view: &View) -> Shape {
     Shape { width, detail: view.detail, compact: view.raw, glyphs: canvas.glyphs() }
 }

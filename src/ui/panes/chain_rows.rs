@@ -48,7 +48,11 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
                 out.note(&format!("mean log-prob {}  mean entropy {} nats", part(logprob_mean), part(entropy_mean)));
             }
         }
-        RowKind::Action { call, outcome, reward, .. } => out.action(&call.display(), outcome.as_ref(), *reward, detail),
+        RowKind::Action { call, outcome, reward, .. } => {
+            let json = || SafeText::from(serde_json::to_string(call).unwrap_or_default());
+            let call = if shape.compact { json() } else { call.display() };
+            out.action(&call, outcome.as_ref(), *reward, detail);
+        }
         RowKind::Text { text } => out.thought(text, detail, "no call"),
         RowKind::Compressed { before, after, ratio } => {
             out.plain('M', &format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"), Role::Dim);
@@ -77,9 +81,7 @@ pub fn lay_out_streaming(raw: &SafeText, step: u32, rate: &str, shape: &Shape) -
     let words = raw.replace("<think>", "").replace("<end>", "").replace("<act>", "\n=> ");
     let mut out = Builder::new(shape, step);
     out.wrapped('T', words.trim_start(), Role::Thought);
-    let mut last = Line::default();
-    last.right = Some((format!("streaming  {rate}"), Role::Dim));
-    out.lines.push(last);
+    out.lines.push(Line { spans: Vec::new(), right: Some((format!("streaming  {rate}"), Role::Dim)) });
     out.lines
 }
 

@@ -287,10 +287,3 @@ fn following_shows_the_newest_and_moves_seldom() {
     assert!(text.contains(" 39 A "), "{text}");
     assert!(changed / 40 < 2500, "{} cells a decision", changed / 40);
 }
-
-#[test]
-fn pictures() {
-    for (width, height) in [(120, 36), (80, 24), (45, 22), (20, 5)] {
-        insta::assert_snapshot!(format!("live_{width}x{height}"), shown(&typical(), &View::default(), width, height));
-    }
-}
