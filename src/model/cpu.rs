@@ -33,10 +33,13 @@ pub struct CpuNetwork {
     sin: Vec<f32>,
 }
 
+/// Positions whose keys lie together. A multiple of every block's width in the kernels.
+const TILE: usize = 96;
+
 /// Keys and values of one lane, allocated once for the whole context.
 #[derive(Clone)]
 pub struct CpuCache {
-    /// A layer: (kv heads, head_dim, capacity), so that the scores of all positions come from one product.
+    /// A layer: (kv heads, tiles, head_dim, [`TILE`]): a tile's scores come from one product, and tiles follow each other in memory.
     keys: Vec<Vec<f32>>,
     /// A layer: (kv heads, capacity, head_dim).
     values: Vec<Vec<f32>>,
@@ -107,8 +110,8 @@ impl CpuNetwork {
     /// An empty cache for the whole context.
     pub fn new_cache(&self) -> CpuCache {
         let (layers, capacity) = (self.config.num_hidden_layers, self.config.max_position_embeddings);
-        let zeros = vec![0.0; self.config.kv_width() * capacity];
-        CpuCache { keys: vec![zeros.clone(); layers], values: vec![zeros; layers], length: 0, capacity }
+        let zeros = |positions: usize| vec![vec![0.0; self.config.kv_width() * positions]; layers];
+        CpuCache { keys: zeros(capacity.next_multiple_of(TILE)), values: zeros(capacity), length: 0, capacity }
     }
 
     /// Computes the tokens of all spans and appends them to their caches. Returns the wanted logits, rows of `vocab_size` in the order of the spans.
@@ -185,8 +188,12 @@ impl CpuNetwork {
     fn store(&self, layer: usize, position: usize, key_value: &[f32], cache: &mut CpuCache) {
         let head_dim = self.config.head_dim();
         let (keys, values) = key_value.split_at(self.config.kv_width());
-        for (i, key) in keys.iter().enumerate() {
-            cache.keys[layer][i * cache.capacity + position] = *key;
+        let tiles = cache.capacity.div_ceil(TILE);
+        for (head, key) in keys.chunks_exact(head_dim).enumerate() {
+            let tile = &mut cache.keys[layer][(head * tiles + position / TILE) * head_dim * TILE..][..head_dim * TILE];
+            for (row, key) in tile.chunks_exact_mut(TILE).zip(key) {
+                row[position % TILE] = *key;
+            }
         }
         for (head, value) in values.chunks_exact(head_dim).enumerate() {
             cache.values[layer][(head * cache.capacity + position) * head_dim..][..head_dim].copy_from_slice(value);
@@ -196,15 +203,18 @@ impl CpuNetwork {
     /// Causal attention of one token over its own lane. Query heads that share a key-value head go together.
     fn attend_row(&self, layer: usize, position: usize, queries: &[f32], cache: &CpuCache, scores: &mut Vec<f32>, out: &mut [f32]) {
         let (head_dim, capacity, length) = (self.config.head_dim(), cache.capacity, position + 1);
-        let group = self.config.num_attention_heads / self.config.kv_heads();
+        let (group, tiles) = (self.config.num_attention_heads / self.config.kv_heads(), capacity.div_ceil(TILE));
         let scale = 1.0 / (head_dim as f32).sqrt();
         resize(scores, group * length);
         let heads = queries.chunks_exact(group * head_dim).zip(out.chunks_exact_mut(group * head_dim));
         for (kv_head, (queries, out)) in heads.enumerate() {
-            let keys = &cache.keys[layer][kv_head * head_dim * capacity..][..head_dim * capacity];
+            let keys = &cache.keys[layer][kv_head * tiles * head_dim * TILE..][..tiles * head_dim * TILE];
             let values = &cache.values[layer][kv_head * head_dim * capacity..][..head_dim * capacity];
             let queries = Rows { data: queries, rows: group, k: head_dim, stride: head_dim };
-            kernels::matmul(queries, Columns { data: keys, n: length, stride: capacity }, scores, length);
+            for (data, start) in keys.chunks_exact(head_dim * TILE).zip((0..length).step_by(TILE)) {
+                let tile = Columns { data, n: TILE.min(length - start), stride: TILE };
+                kernels::matmul(queries, tile, &mut scores[start..], length);
+            }
             for row in scores.chunks_exact_mut(length) {
                 kernels::softmax(row, scale);
             }
@@ -275,7 +285,7 @@ mod tests {
         for (tied, seed) in [(true, 1), (false, 2)] {
             let weights = random_weights(&LlamaConfig { tie_word_embeddings: tied, ..tiny_config() }, seed);
             let network = CpuNetwork::new(&weights).unwrap();
-            let tokens = random_tokens(&mut ChaCha8Rng::seed_from_u64(seed), 40, network.config.vocab_size);
+            let tokens = random_tokens(&mut ChaCha8Rng::seed_from_u64(seed), 110, network.config.vocab_size);
             let mut cache = network.new_cache();
             let mut scratch = Scratch::default();
             let ours = network.forward(&mut [Span { cache: &mut cache, tokens: &tokens, logits: Wanted::All }], &mut scratch).unwrap();
@@ -291,13 +301,13 @@ mod tests {
     /// Lanes of unequal length, joining and leaving, prefill chunks beside single tokens.
     #[test]
     fn a_row_in_a_ragged_batch_equals_the_row_alone_bit_for_bit() {
-        for (config, rounds) in [(tiny_config(), 60), (LlamaConfig { max_position_embeddings: 96, ..LlamaConfig::deckhand(77) }, 4)] {
+        for (config, rounds) in [(tiny_config(), 60), (LlamaConfig { max_position_embeddings: 130, ..LlamaConfig::deckhand(77) }, 3)] {
             let network = CpuNetwork::new(&random_weights(&config, 5)).unwrap();
             for round in 0..rounds {
                 let mut rng = ChaCha8Rng::seed_from_u64(round);
                 let lanes = 1 + rng.next_u32() as usize % 9;
                 let mut script = |_| {
-                    let count = 1 + rng.next_u32() as usize % 40;
+                    let count = 1 + rng.next_u32() as usize % 120;
                     random_tokens(&mut rng, count, config.vocab_size)
                 };
                 let scripts: Vec<Vec<u32>> = (0..lanes).map(&mut script).collect();
@@ -350,7 +360,7 @@ mod tests {
     fn too_many_tokens_and_unknown_tokens_are_errors() {
         let network = CpuNetwork::new(&random_weights(&tiny_config(), 6)).unwrap();
         let (mut cache, mut scratch) = (network.new_cache(), Scratch::default());
-        for tokens in [vec![0; 97], vec![43]] {
+        for tokens in [vec![0; 131], vec![43]] {
             assert!(network.forward(&mut [Span { cache: &mut cache, tokens: &tokens, logits: Wanted::Last }], &mut scratch).is_err());
         }
         assert!(cache.is_empty());

@@ -15,7 +15,7 @@ pub fn tiny_config() -> LlamaConfig {
         num_attention_heads: 4,
         num_key_value_heads: Some(2),
         head_dim: Some(6),
-        max_position_embeddings: 96,
+        max_position_embeddings: 130,
         ..LlamaConfig::deckhand(43)
     }
 }
