@@ -244,6 +244,10 @@ impl Engine {
     }
 
     fn loaded(&mut self, load: Load) {
+        // A load that ends after the run has nobody to serve.
+        if self.ended {
+            return;
+        }
         let asked_by = self.loading.take().and_then(|(_, by)| by);
         match load.result {
             Ok(LoadedPolicy { policy, checkpoint, sha256 }) => {

@@ -69,6 +69,7 @@ struct Replayed {
     /// The call and its result as they were told, until the transition can be compared with them.
     called: Option<ToolCall>,
     answered: Option<(SafeText, Option<ErrorType>)>,
+    tool_errors: u32,
     steps_max: Option<u32>,
 }
 
@@ -205,7 +206,9 @@ impl<'a> Verifier<'a> {
                 Ok(())
             }
             Event::ToolCallFinished(e) => {
-                self.lane(envelope)?.answered = Some((e.result.clone(), e.error_type));
+                let lane = self.lane(envelope)?;
+                lane.answered = Some((e.result.clone(), e.error_type));
+                lane.tool_errors += u32::from(e.error_type.is_some());
                 Ok(())
             }
             Event::TransitionRecorded(e) => self.transition(envelope, e),
@@ -243,6 +246,7 @@ impl<'a> Verifier<'a> {
             message: SafeText::default(),
             called: None,
             answered: None,
+            tool_errors: 0,
             steps_max: self.steps_max,
             env,
         };
@@ -299,6 +303,7 @@ impl<'a> Verifier<'a> {
         compare.bits("hybrid", e.hybrid, reward.hybrid(final_reward).unwrap_or(f64::NAN))?;
         compare.same("success", &e.success, &info.success.unwrap_or(false))?;
         compare.same("length", &e.length, &reward.steps())?;
+        compare.same("tool_errors", &e.tool_errors, &lane.tool_errors)?;
         compare.same("truth", &e.truth, &info.truth.unwrap_or_default())?;
         Ok(())
     }
@@ -342,7 +347,8 @@ impl<'a> Verifier<'a> {
         let at = tokens.iter().zip(&e.token_ids).position(|(a, b)| a != b).unwrap_or(tokens.len().min(e.token_ids.len()));
         compare.same(&format!("token_ids[{at}]"), &e.token_ids.get(at), &tokens.get(at))?;
         for (at, (recorded, found)) in e.logprobs.iter().zip(&logprobs).enumerate() {
-            if (recorded - found).abs() > LOGPROB_TOLERANCE {
+            let by = (recorded - found).abs();
+            if by.is_nan() || by > LOGPROB_TOLERANCE {
                 compare.same(&format!("logprobs[{at}]"), recorded, found)?;
             }
         }

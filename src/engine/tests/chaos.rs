@@ -1,0 +1,102 @@
+//! Any commands in any order: never a panic, never an event out of place, and a shutdown always ends it.
+
+use super::*;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Doing {
+    Turns(u8),
+    Wait(u32),
+    Ask(Command),
+    /// The last request once more.
+    Again,
+    Break(bool),
+}
+
+fn pace() -> impl Strategy<Value = Pace> {
+    prop_oneof![
+        Just(Pace::Max),
+        Just(Pace::Times(1.0)),
+        Just(Pace::Times(100.0)),
+        Just(Pace::Times(-1.0)),
+        Just(Pace::Times(f64::INFINITY))
+    ]
+}
+
+fn unit() -> impl Strategy<Value = StepUnit> {
+    prop_oneof![Just(StepUnit::Token), Just(StepUnit::Phase), Just(StepUnit::Decision), Just(StepUnit::Episode)]
+}
+
+fn command() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        Just(Command::Pause),
+        Just(Command::Resume),
+        (0..4u32, unit(), 0..5u32).prop_map(|(lane, unit, count)| Command::Step { lane: LaneId(lane), unit, count }),
+        pace().prop_map(Command::SetPace),
+        "[abcz]".prop_map(|name| Command::Swap { checkpoint: CheckpointId(name) }),
+        any::<u64>().prop_map(|seed| Command::Reseed { seed: Seed(seed) }),
+    ]
+}
+
+fn doing() -> impl Strategy<Value = Doing> {
+    prop_oneof![
+        4 => (0..40u8).prop_map(Doing::Turns),
+        2 => (0..2_000_000_000u32).prop_map(Doing::Wait),
+        5 => command().prop_map(Doing::Ask),
+        1 => Just(Doing::Again),
+        1 => any::<bool>().prop_map(Doing::Break),
+    ]
+}
+
+fn settings() -> impl Strategy<Value = EngineSettings> {
+    let agent = prop_oneof![
+        3 => Just(AgentKind::Model("a".into())),
+        1 => Just(AgentKind::Oracle),
+        1 => Just(AgentKind::Baseline(BaselineKind::Random)),
+    ];
+    let limits = (prop::option::of(0..12u32), prop::option::of(1..5u32));
+    (agent, 0..4u32, limits, pace(), any::<bool>(), any::<bool>()).prop_map(|(agent, lanes, limits, pace, streams, start_paused)| {
+        // The settings' own pace was checked where they were read.
+        let pace = if matches!(pace, Pace::Times(t) if !(t.is_finite() && t > 0.0)) { Pace::Max } else { pace };
+        let (episodes_max, steps_max) = limits;
+        EngineSettings { agent, lanes, episodes_max, steps_max, pace, streams, start_paused, ..model() }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_commands_in_any_order(settings in settings(), doings in prop::collection::vec(doing(), 0..40), c_is_broken: bool) {
+        let notes = Shared::default();
+        if c_is_broken {
+            notes.lock().unwrap().broken.insert("c".into(), "torn".into());
+        }
+        let mut rig = Rig::with(settings, Adder::new(), notes);
+        let mut last = Command::Pause;
+        let mut id = 0;
+        let send = |rig: &Rig, id: u64, command: &Command| {
+            let request = Request { id: CommandId(id), origin: Origin::Console, command: command.clone() };
+            // Full or ended: both may be.
+            let _ = rig.sender.input(Input::Request(request));
+        };
+        for doing in doings {
+            match doing {
+                Doing::Turns(turns) => rig.turns(usize::from(turns)),
+                Doing::Wait(ns) => rig.clock.advance(u64::from(ns)),
+                Doing::Ask(command) => {
+                    id += 1;
+                    send(&rig, id, &command);
+                    last = command;
+                }
+                Doing::Again => send(&rig, id, &last),
+                Doing::Break(fails) => rig.notes.lock().unwrap().advance_fails = fails,
+            }
+        }
+        rig.turns(2);
+        send(&rig, id + 1, &Command::Shutdown);
+        rig.turns(2);
+        prop_assert_eq!(rig.run_state(), RunState::Ended);
+        prop_assert_eq!(rig.count("EpisodeStarted"), rig.count("EpisodeEnded"));
+    }
+}
