@@ -196,6 +196,22 @@ fn bad_input_is_named_and_exits_with_2() {
 }
 
 #[test]
+fn eval_takes_built_in_names_and_a_range_of_held_out_seeds() {
+    let dir = tempfile::tempdir().unwrap();
+    let eval = |args: &[&str]| pilothouse(args, dir.path());
+    let output = eval(&["eval", "heuristic", "deckhand-final", "--level", "L0", "--seeds", "3..7"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+    let lines = text(&output.stdout);
+    assert!(lines.contains("deckhand-final: success") && lines.contains("against heuristic"), "{lines}");
+    let json = text(&eval(&["eval", "heuristic", "--level", "L0", "--seeds", "3..7", "--json"]).stdout);
+    let row: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((row["episodes"].as_u64(), row["level"].as_str()), (Some(4), Some("L0")));
+    for seeds in ["7..3", "x", "0..9999999999"] {
+        assert_eq!(code(&eval(&["eval", "heuristic", "--seeds", seeds])), 2, "{seeds}");
+    }
+}
+
+#[test]
 fn a_recording_is_never_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let path = record(dir.path(), "once.jsonl", &["--agent", "heuristic"]);

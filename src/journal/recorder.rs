@@ -14,10 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Events on their way to the file; more make the engine wait.
 const QUEUE_EVENTS: usize = 4096;
-/// A commit is made when this much is waiting…
+/// A commit is made when this much is waiting, or when the first waiting event is as old as the commit interval.
 const COMMIT_BYTES: usize = 64 * 1024;
-/// …or this long after the first waiting event.
-const COMMIT_INTERVAL: Duration = Duration::from_millis(100);
 /// A snapshot is written when the bytes since the last one reach this many times its size.
 const SNAPSHOT_FACTOR: usize = 16;
 /// No snapshot before this many bytes.
@@ -55,12 +53,13 @@ pub struct Recorder {
 
 impl Recorder {
     /// Makes the file (0600, in a directory made 0700 when it is missing), locks it, writes the header, and starts the thread.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, RecordError> {
+    /// A crash loses no more than `commit_interval`.
+    pub fn create(path: &Path, header: &Header, commit_interval: Duration) -> Result<Self, RecordError> {
         let mut writer = Writer::create(path, header)?;
         let (tx, rx) = sync_channel(QUEUE_EVENTS);
         let failure = Arc::new(Mutex::new(None));
         let shared = failure.clone();
-        let spawned = std::thread::Builder::new().name("recorder".into()).spawn(move || writer.run(&rx, &shared));
+        let spawned = std::thread::Builder::new().name("recorder".into()).spawn(move || writer.run(&rx, &shared, commit_interval));
         let thread = spawned.map_err(|e| RecordError::Open { path: path.to_owned(), reason: e.to_string() })?;
         Ok(Self { tx: Some(tx), thread: Some(thread), failure, path: path.to_owned() })
     }
@@ -149,13 +148,13 @@ impl Writer {
         Ok(writer)
     }
 
-    fn run(&mut self, rx: &Receiver<Message>, failure: &Mutex<Option<String>>) {
+    fn run(&mut self, rx: &Receiver<Message>, failure: &Mutex<Option<String>>, commit_interval: Duration) {
         let report = |result: &Result<(), RecordError>| {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(ToString::to_string);
         };
         let mut failed = false;
         loop {
-            let rest = if failed { RETRY_INTERVAL } else { COMMIT_INTERVAL };
+            let rest = if failed { RETRY_INTERVAL } else { commit_interval };
             let due = self.batch_since.map(|since| rest.saturating_sub(since.elapsed()));
             let message = match due {
                 Some(due) => rx.recv_timeout(due),
@@ -164,7 +163,7 @@ impl Writer {
             let (answer, last) = match message {
                 Ok(Message::Event(envelope)) => {
                     self.add(&envelope);
-                    if failed || self.batch.len() < COMMIT_BYTES && self.batch_since.is_some_and(|s| s.elapsed() < COMMIT_INTERVAL) {
+                    if failed || self.batch.len() < COMMIT_BYTES && self.batch_since.is_some_and(|s| s.elapsed() < commit_interval) {
                         continue;
                     }
                     (None, false)

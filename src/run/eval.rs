@@ -1,52 +1,110 @@
-//! `eval`.
+//! `eval`: agents on held-out seeds, with intervals; two or more are compared seed by seed.
 
 use super::cli::EvalArgs;
 use super::exit::{Code, Failure, Outcome};
+use super::provider::{policy_of, schema_of};
+use crate::checkpoint;
 use crate::env::{self, BaselineKind, Environment};
-use crate::event::{Level, Seed};
-use crate::learn::{Agent, AgentReport, PolicySettings, evaluate};
-use crate::model::{LlamaConfig, Weights};
+use crate::event::{EvaluationCompleted, Level, SafeText, Seed};
+use crate::learn::{Agent, AgentReport, Interval, PolicySettings, evaluate, paired};
+use crate::model::DeviceChoice;
+
+/// Held-out seeds lie below this; above are training's and live runs'.
+const HELD_OUT_SEEDS_END: u64 = 1 << 31;
 
 pub fn run(args: &EvalArgs) -> Outcome {
     let env = env::make(&args.env).map_err(Failure::usage)?;
     let levels = if args.levels.is_empty() { vec![Level::L0, Level::L1] } else { args.levels.clone() };
-    let seeds: Vec<Seed> = (0..u64::from(args.episodes)).map(Seed).collect();
+    let seeds = seeds(args)?;
     for level in levels {
+        let mut first: Option<(&str, AgentReport)> = None;
         for name in &args.agents {
             let report = one(name, env.as_ref(), level, &seeds)?;
-            println!(
-                "{level} {name}: success {:.3} [{:.3}, {:.3}] final {:.3} return {:.2} length {:.1} errors {:.3} fidelity {:.3}",
-                report.success.estimate,
-                report.success.low,
-                report.success.high,
-                report.final_reward.estimate,
-                report.episode_return.estimate,
-                report.length.estimate,
-                report.tool_errors.estimate,
-                report.thought_fidelity.estimate
-            );
+            if args.json {
+                let line = serde_json::to_string(&completed(name, &report)).map_err(Failure::failed)?;
+                println!("{line}");
+                continue;
+            }
+            println!("{}", line(name, &report));
+            match &first {
+                None => first = Some((name, report)),
+                Some((base, before)) => println!("{}", against(base, before, &report)),
+            }
         }
     }
     Ok(Code::Holds)
 }
 
-fn one(name: &str, env: &dyn Environment, level: Level, seeds: &[Seed]) -> Result<AgentReport, Failure> {
-    match name {
-        "heuristic" => evaluate(&mut Agent::Baseline(BaselineKind::Heuristic), env, level, seeds),
-        "random" => evaluate(&mut Agent::Baseline(BaselineKind::Random), env, level, seeds),
-        "oracle" => evaluate(&mut Agent::Oracle, env, level, seeds),
-        dir => {
-            let read = |file: &str| std::fs::read(format!("{dir}/{file}")).map_err(|e| Failure::usage(format!("{dir}/{file}: {e}")));
-            let config = LlamaConfig::from_json(&read("config.json")?).map_err(Failure::usage)?;
-            let weights = Weights::from_safetensors(&config, &[&read("model.safetensors")?]).map_err(Failure::usage)?;
-            let mut policy = super::train::policy(&weights, &read("tokenizer.json")?).map_err(Failure::failed)?;
-            evaluate(
-                &mut Agent::Policy { policy: policy.as_mut(), settings: PolicySettings { lanes: 32, ..PolicySettings::default() } },
-                env,
-                level,
-                seeds,
-            )
+fn seeds(args: &EvalArgs) -> Result<Vec<Seed>, Failure> {
+    let (from, to) = match &args.seeds {
+        None => (0, u64::from(args.episodes)),
+        Some(text) => {
+            let bounds = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+            bounds.ok_or_else(|| Failure::usage(format!("`{text}` is no range of seeds; write A..B, such as 0..200")))?
         }
+    };
+    if from >= to || to > HELD_OUT_SEEDS_END {
+        return Err(Failure::usage(format!("the seeds {from}..{to} are none, or not held out: they lie in 0..{HELD_OUT_SEEDS_END}")));
     }
-    .map_err(Failure::failed)
+    Ok((from..to).map(Seed).collect())
+}
+
+fn one(name: &str, env: &dyn Environment, level: Level, seeds: &[Seed]) -> Result<AgentReport, Failure> {
+    let mut policy;
+    let mut agent = match name {
+        "heuristic" => Agent::Baseline(BaselineKind::Heuristic),
+        "random" => Agent::Baseline(BaselineKind::Random),
+        "oracle" => Agent::Oracle,
+        place => {
+            let checkpoint = checkpoint::open(place).map_err(Failure::usage)?;
+            if checkpoint.manifest.schema.is_some() {
+                checkpoint.manifest.check_schema(&schema_of(env.spec())).map_err(Failure::usage)?;
+            }
+            policy = policy_of(&checkpoint, DeviceChoice::Cpu).map_err(Failure::failed)?;
+            Agent::Policy { policy: &mut policy, settings: PolicySettings::default() }
+        }
+    };
+    evaluate(&mut agent, env, level, seeds).map_err(Failure::failed)
+}
+
+fn completed(name: &str, report: &AgentReport) -> EvaluationCompleted {
+    EvaluationCompleted {
+        agent: SafeText::new(name),
+        level: report.level,
+        episodes: u32::try_from(report.episodes).unwrap_or(u32::MAX),
+        success_ratio: report.success.estimate,
+        success_low: report.success.low,
+        success_high: report.success.high,
+        return_mean: report.episode_return.estimate,
+    }
+}
+
+fn within(i: &Interval) -> String {
+    format!("{:.3} [{:.3}, {:.3}]", i.estimate, i.low, i.high)
+}
+
+fn line(name: &str, r: &AgentReport) -> String {
+    format!(
+        "{} {name}: success {}  final {}  return {}  length {}  tool errors {}  thought fidelity {}",
+        r.level,
+        within(&r.success),
+        within(&r.final_reward),
+        within(&r.episode_return),
+        within(&r.length),
+        within(&r.tool_errors),
+        within(&r.thought_fidelity)
+    )
+}
+
+/// The later agent less the first one, seed by seed.
+fn against(base: &str, before: &AgentReport, after: &AgentReport) -> String {
+    paired(before, after).map_or_else(String::new, |d| {
+        format!(
+            "   against {base}: success {}  final {}  {} fixed, {} broken",
+            within(&d.success),
+            within(&d.final_reward),
+            d.fixed.len(),
+            d.broken.len()
+        )
+    })
 }

@@ -128,7 +128,8 @@ pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
         reward: config.reward.formula(),
     };
     let header = header(config, &settings, environment.spec(), &provider);
-    let recorder = plan.record.as_deref().map(|path| Recorder::create(path, &header)).transpose().map_err(Failure::usage)?;
+    let interval = std::time::Duration::from_millis(u64::from(config.record.commit_interval_ms));
+    let recorder = plan.record.as_deref().map(|path| Recorder::create(path, &header, interval)).transpose().map_err(Failure::usage)?;
     let recording = recorder.as_ref().map(|r| r.path().to_owned());
     let journal = Journal::new(clock.clone(), recorder);
     let hub = journal.hub();

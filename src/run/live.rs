@@ -2,7 +2,7 @@
 
 use super::cli::{GlobalArgs, RunArgs};
 use super::exit::{Code, Failure, Outcome};
-use super::join::{RunPlan, Started, configuration, recording_path, start};
+use super::join::{RunPlan, configuration, recording_path, start};
 use crate::config::Config;
 use crate::event::*;
 use crate::journal::{Delivery, Hub};
@@ -19,7 +19,7 @@ pub fn run(args: &RunArgs, global: &GlobalArgs) -> Outcome {
         }
         return headless(args, &config);
     }
-    console(args, global, &config)
+    console(args, &config)
 }
 
 fn record(args: &RunArgs, config: &Config) -> Result<Option<std::path::PathBuf>, Failure> {
@@ -30,7 +30,7 @@ fn record(args: &RunArgs, config: &Config) -> Result<Option<std::path::PathBuf>,
     }
 }
 
-fn console(args: &RunArgs, _global: &GlobalArgs, config: &Config) -> Outcome {
+fn console(args: &RunArgs, config: &Config) -> Outcome {
     let plan = RunPlan { episodes_max: args.episodes, pace: config.run.pace.0, streams: true, record: record(args, config)? };
     let started = start(config, plan)?;
     super::screen::live(started, config)
@@ -47,7 +47,6 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
     let started = start(config, plan)?;
     super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
     let summary = print(&started.hub, args.json)?;
-    let Started { .. } = &started;
     if let Some(path) = &started.recording {
         eprintln!("recorded to {}", path.display());
     }

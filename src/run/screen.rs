@@ -2,13 +2,14 @@
 
 use super::exit::{Code, Failure, Outcome};
 use super::join::Started;
-use crate::config::{Color, Config};
+use crate::config::{Charts, Color, Config};
 use crate::event::{MonotonicClock, Origin, Pace, Seq};
 use crate::journal::Recording;
 use crate::source::{LiveSource, Playback, RecordingSource};
 use crate::telemetry::{Sampler, SamplerSettings};
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::view::{Context, PlaybackView, View};
+use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
 use ratatui::layout::Rect;
 use std::io::Write;
@@ -20,6 +21,7 @@ fn options(config: &Config, recording: Option<String>) -> UiOptions {
         theme: config.ui.theme.clone(),
         tier: tier(config),
         ascii: config.ui.ascii,
+        charts: charts(config),
         ambiguous_width: config.ui.ambiguous_width,
         mouse: config.ui.mouse,
         fps_max: if config.ui.low_bandwidth { config.ui.fps_max.min(2) } else { config.ui.fps_max },
@@ -27,6 +29,14 @@ fn options(config: &Config, recording: Option<String>) -> UiOptions {
         banner: config.profile.banner.clone(),
         recording,
         shots: PathBuf::from("."),
+    }
+}
+
+fn charts(config: &Config) -> ChartGlyphs {
+    match config.ui.charts {
+        Charts::Braille => ChartGlyphs::Braille,
+        Charts::Block => ChartGlyphs::Block,
+        Charts::Ascii => ChartGlyphs::Ascii,
     }
 }
 
@@ -91,7 +101,12 @@ pub fn shot(mut recording: Recording, at: Option<Seq>, path: &Path, size: &str, 
     let format: shot::Format = extension.parse().map_err(Failure::usage)?;
     let seq = at.unwrap_or(recording.end());
     let state = recording.state_at(seq).map_err(Failure::usage)?;
-    let caps = Caps { tier: tier(config).unwrap_or(Tier::Truecolor), ascii: config.ui.ascii, ambiguous_width: config.ui.ambiguous_width };
+    let caps = Caps {
+        tier: tier(config).unwrap_or(Tier::Truecolor),
+        ascii: config.ui.ascii,
+        charts: charts(config),
+        ambiguous_width: config.ui.ambiguous_width,
+    };
     let theme = Theme::load(&config.ui.theme, caps.tier).map_err(Failure::usage)?;
     let playback = PlaybackView {
         head: state.seq,

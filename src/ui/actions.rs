@@ -40,7 +40,6 @@ pub enum Action {
     Detail,
     Raw,
     Smoothing,
-    LogAxis,
     History,
     Redraw,
     Suspend,

@@ -6,6 +6,7 @@ use super::terminal::{Incoming, Taken, read_input, restore_on_panic, watch_signa
 use super::theme::{Caps, Theme, ThemeError, Tier};
 use super::update::{Effect, Facts, act, command};
 use super::view::{Context, PlaybackView, View};
+use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::event::{RunState, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
@@ -25,6 +26,7 @@ pub struct UiOptions {
     /// What the operator forced; else the environment decides.
     pub tier: Option<Tier>,
     pub ascii: bool,
+    pub charts: ChartGlyphs,
     pub ambiguous_width: u8,
     pub mouse: bool,
     pub fps_max: u32,
@@ -97,7 +99,7 @@ struct App {
 
 /// Runs the console on a source until the operator leaves it.
 pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, UiError> {
-    let caps = Caps::detect(options.tier, options.ascii, options.ambiguous_width, |name| std::env::var(name).ok());
+    let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, |name| std::env::var(name).ok());
     let theme = Theme::load(&options.theme, caps.tier)?;
     restore_on_panic();
     let taken = Taken::take(options.mouse)?;

@@ -5,7 +5,7 @@ use super::app::Open;
 use super::theme::{Caps, Theme};
 use super::view::Context;
 use super::widgets::text::{Ambiguous, wrap};
-use super::widgets::{Canvas, ChartGlyphs, Glyphs, Paint, Role, format};
+use super::widgets::{Canvas, Glyphs, Paint, Role, format};
 use crate::event::{Pace, PolicyState, RunState};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -38,7 +38,7 @@ impl Paint for Theme {
 /// What the terminal's abilities mean for drawing.
 pub fn glyphs(caps: &Caps) -> Glyphs {
     let ambiguous = if caps.ambiguous_width == 2 { Ambiguous::Wide } else { Ambiguous::Narrow };
-    Glyphs { ascii: caps.ascii, chart: if caps.ascii { ChartGlyphs::Ascii } else { ChartGlyphs::Braille }, ambiguous }
+    Glyphs { ascii: caps.ascii, chart: caps.charts, ambiguous }
 }
 
 /// Draws status bar and hints; gives the area between them.

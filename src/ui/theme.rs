@@ -1,5 +1,6 @@
 //! Themes: named styles, a typed default, partial patches in RON, and what the terminal can show of them.
 
+use super::widgets::ChartGlyphs;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -18,13 +19,20 @@ pub enum Tier {
 pub struct Caps {
     pub tier: Tier,
     pub ascii: bool,
+    pub charts: ChartGlyphs,
     /// Columns of characters of ambiguous width: 1 or 2.
     pub ambiguous_width: u8,
 }
 
 impl Caps {
     /// From the environment: NO_COLOR, COLORTERM, TERM. `forced` is what the operator said.
-    pub fn detect(forced: Option<Tier>, ascii: bool, ambiguous_width: u8, var: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn detect(
+        forced: Option<Tier>,
+        ascii: bool,
+        charts: ChartGlyphs,
+        ambiguous_width: u8,
+        var: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let term = var("TERM").unwrap_or_default();
         let found = if var("NO_COLOR").is_some_and(|v| !v.is_empty()) || term == "dumb" {
             Tier::None
@@ -35,7 +43,7 @@ impl Caps {
         } else {
             Tier::Ansi16
         };
-        Self { tier: forced.unwrap_or(found), ascii, ambiguous_width }
+        Self { tier: forced.unwrap_or(found), ascii, charts, ambiguous_width }
     }
 }
 
@@ -296,7 +304,7 @@ mod tests {
     fn terminals_are_told_apart() {
         let caps = |vars: &[(&str, &str)]| {
             let vars: BTreeMap<String, String> = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-            Caps::detect(None, false, 1, |name| vars.get(name).cloned()).tier
+            Caps::detect(None, false, ChartGlyphs::Braille, 1, |name| vars.get(name).cloned()).tier
         };
         assert_eq!(caps(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Tier::Truecolor);
         assert_eq!(caps(&[("TERM", "screen-256color"), ("COLORTERM", "truecolor")]), Tier::Ansi256);

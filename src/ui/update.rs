@@ -99,7 +99,6 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::Detail
         | Action::Raw
         | Action::Smoothing
-        | Action::LogAxis
         | Action::History => view_action(action, view, facts.state),
     }
 }
@@ -216,7 +215,6 @@ fn view_action(action: Action, view: &mut View, state: &DashState) -> Vec<Effect
             let now = SMOOTHINGS.iter().position(|s| *s == view.chart.smoothing_tenths).unwrap_or(0);
             view.chart.smoothing_tenths = SMOOTHINGS[(now + 1) % SMOOTHINGS.len()];
         }
-        Action::LogAxis => view.chart.log = !view.chart.log,
         Action::History => view.chart.history = !view.chart.history,
         _ => {}
     }

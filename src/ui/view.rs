@@ -78,21 +78,11 @@ impl Default for Scroll {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Axis {
-    #[default]
-    Step,
-    Relative,
-    Wall,
-}
-
 /// Options of the curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChartView {
     /// Weight of the past in the exponential mean, in tenths: 0 to 9.
     pub smoothing_tenths: u8,
-    pub log: bool,
-    pub axis: Axis,
     /// All episodes instead of the current one.
     pub history: bool,
 }

@@ -2,11 +2,12 @@ use crate::event::*;
 use crate::state::DashState;
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::view::{Context, Detail, PaneId, View};
+use crate::ui::widgets::ChartGlyphs;
 use ratatui::layout::Rect;
 
 /// A state with hostile text in every place that text can come from.
 fn hostile(text: &str) -> DashState {
-    let mut state = DashState::default();
+    let mut state = DashState { serving: Some(CheckpointId(text.to_owned())), ..DashState::default() };
     let mut seq = 0;
     let mut apply = |event: Event| {
         seq += 1;
@@ -40,7 +41,7 @@ fn hostile(text: &str) -> DashState {
 
 fn picture(state: &DashState, view: &View, w: u16, h: u16, tier: Tier) -> ratatui::buffer::Buffer {
     let theme = Theme::load("dark", tier).unwrap();
-    let caps = Caps { tier, ascii: false, ambiguous_width: 1 };
+    let caps = Caps { tier, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
     let context = Context { state, view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: Some("PROD") };
     crate::ui::draw(&context, Rect::new(0, 0, w, h))
 }

@@ -1,6 +1,7 @@
 //! The one place where cells are written: clipped, by grapheme, in the theme's roles.
 
 use super::text::{self, Ambiguous};
+use crate::event::SafeText;
 use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -121,6 +122,9 @@ impl<'a> Canvas<'a> {
             return x;
         }
         let style = self.paint.style(role);
+        // Names, ids and typed lines are no `SafeText`: this is the one place that all of them pass.
+        let safe = (!text.is_ascii()).then(|| SafeText::new(text));
+        let text = safe.as_ref().map_or(text, SafeText::as_str);
         for grapheme in text.graphemes(true) {
             let cells = text::grapheme_width(grapheme, self.glyphs.ambiguous) as u16;
             if cells == 0 {
