@@ -15,6 +15,22 @@ fn hostile(text: &str) -> DashState {
         state.apply(&Envelope { seq: Seq(seq), t_ns: seq * 1_000_000, lane: LaneId(0), episode, step, event }).unwrap();
     };
     let safe = SafeText::new(text);
+    let run = RunStarted {
+        run: RunId(text.to_owned()),
+        started: text.to_owned(),
+        build: text.to_owned(),
+        agent: safe.clone(),
+        env: text.to_owned(),
+        env_version: text.to_owned(),
+        level: Level::L0,
+        seed: Seed(1),
+        lanes: 1,
+        max_steps: 9,
+        tools: vec![],
+        reward: RewardFormula::default(),
+        profile: text.to_owned(),
+    };
+    apply(run.into());
     let started = EpisodeStarted {
         seed: Seed(1),
         level: Level::L0,
