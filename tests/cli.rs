@@ -212,6 +212,16 @@ fn eval_takes_built_in_names_and_a_range_of_held_out_seeds() {
 }
 
 #[test]
+fn global_flags_may_stand_before_a_command_and_flags_of_run_may_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let shown = text(&pilothouse(&["--theme", "light", "config", "show", "--origin"], dir.path()).stdout);
+    assert!(shown.lines().any(|l| l.contains("ui.theme") && l.contains("light") && l.contains("--theme")), "{shown}");
+    let output = pilothouse(&["--seed", "7", "config", "check"], dir.path());
+    assert_eq!(code(&output), 2, "{}", text(&output.stdout));
+    assert_eq!(code(&pilothouse(&["--headless", "--agent", "oracle"], dir.path())), 0);
+}
+
+#[test]
 fn a_recording_is_never_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let path = record(dir.path(), "once.jsonl", &["--agent", "heuristic"]);

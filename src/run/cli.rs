@@ -8,7 +8,7 @@ use std::path::PathBuf;
 ///
 /// Without a command: `run`, the live console on the built-in agent in the ops simulator, recorded.
 #[derive(Debug, Parser)]
-#[command(name = "pilothouse", version, about, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
+#[command(name = "pilothouse", version, about, after_help = EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Cmd>,
@@ -87,7 +87,7 @@ pub enum Cmd {
 }
 
 /// Flags of `run`.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct RunArgs {
     /// No screen: one line an episode and a summary
     #[arg(long)]

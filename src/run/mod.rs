@@ -18,7 +18,7 @@ mod train;
 mod transcript;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Cmd, TrainCmd};
+use cli::{Cli, Cmd, RunArgs, TrainCmd};
 use exit::{Code, Failure, Outcome};
 use std::io::Write;
 use std::process::ExitCode;
@@ -36,6 +36,10 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Outcome {
+    // Global flags may stand before a command; those of `run` would be ignored there.
+    if cli.command.is_some() && cli.run != RunArgs::default() {
+        return Err(Failure::usage("flags of `run` stand before another command; put them behind `run`"));
+    }
     match cli.command {
         Some(Cmd::Train(TrainCmd::Bc(args))) => train::bc(&args),
         Some(Cmd::Eval(args)) => eval::run(&args),
