@@ -43,13 +43,13 @@ impl Default for BcSettings {
             episodes: 6_000,
             vocab_size: 560,
             batch: 8,
-            steps: 1_200,
+            steps: 2_400,
             early_step: 300,
             learning_rate: 1.5e-3,
             dagger_rounds: 2,
-            dagger_episodes: 1_200,
+            dagger_episodes: 1_000,
             dagger_steps: 300,
-            dagger_learning_rate: 6e-4,
+            dagger_learning_rate: 3e-4,
             play: PolicySettings { lanes: 32, steps_max: 40, ..PolicySettings::default() },
         }
     }
@@ -251,7 +251,11 @@ pub fn train_bc(settings: &BcSettings, env: &dyn Environment, host: &mut dyn BcH
     let mut encoder = SegmentEncoder::new(&tokenizer);
     let mut examples = Vec::new();
     for trace in &traces {
-        examples.extend(windows(trace, settings.play.window, &mut encoder)?);
+        let of_trace = windows(trace, settings.play.window, &mut encoder)?;
+        for _ in 1..if copies_a_number(trace) { NUMBER_COPIES } else { 1 } {
+            examples.extend(of_trace.iter().cloned());
+        }
+        examples.extend(of_trace);
     }
     drop(traces);
     let config = LlamaConfig { max_position_embeddings: CONTEXT_TOKENS, ..LlamaConfig::deckhand(tokenizer.vocab_size()) };
@@ -279,6 +283,14 @@ pub fn train_bc(settings: &BcSettings, env: &dyn Environment, host: &mut dyn BcH
     }
     trainer.stage("final", &tokenizer_json)?;
     Ok(())
+}
+
+/// How often an episode in which a number is copied is among the examples. One episode in six has such a decision, and one token of it is
+/// the number, so that copying it was learnt last.
+const NUMBER_COPIES: usize = 3;
+
+fn copies_a_number(trace: &EpisodeTrace) -> bool {
+    trace.steps.iter().filter_map(|s| s.call.as_ref()).any(|call| call.arguments.values().any(serde_json::Value::is_number))
 }
 
 fn clone_teacher(
@@ -316,11 +328,20 @@ fn correct(
     corrected: &mut Vec<Example>,
 ) -> Result<(), LearnError> {
     trainer.tell(Progress::Phase(Phase::Playing { round }))?;
-    let mut policy = trainer.host.policy(weights, tokenizer_json)?;
     let from = DAGGER_SEEDS_OFFSET + u64::from(round) * u64::from(settings.dagger_episodes);
     let seeds: Vec<(Seed, Level)> =
         (0..u64::from(settings.dagger_episodes)).map(|n| (training_seed(settings.seed, from + n), level_of(n))).collect();
-    let traces = play_policy(policy.as_mut(), env, &seeds, &settings.play)?;
+    let (front, back) = seeds.split_at(seeds.len() / 2);
+    let mut policies = [trainer.host.policy(weights, tokenizer_json)?, trainer.host.policy(weights, tokenizer_json)?];
+    let [policy_a, policy_b] = &mut policies;
+    let other_env = env.fresh();
+    let (head, tail) = std::thread::scope(|scope| {
+        let other = scope.spawn(move || play_policy(policy_b.as_mut(), other_env.as_ref(), back, &settings.play));
+        let head = play_policy(policy_a.as_mut(), env, front, &settings.play);
+        (head, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let (mut traces, tail) = (head?, tail?);
+    traces.extend(tail);
     let before = corrected.len();
     let mut reset = env.fresh();
     for trace in &traces {
