@@ -218,8 +218,8 @@ impl Lane {
     pub fn piece(&mut self, text: &str, token: Option<TokenId>, logprob: Option<f32>, entropy: Option<f32>) -> Result<(), String> {
         self.react.on(Input::Piece(text)).map_err(|e| e.to_string())?;
         self.message.token_ids.extend(token);
-        self.message.logprobs.extend(logprob);
-        self.message.entropy.extend(entropy);
+        self.message.logprobs.extend(logprob.map(num::five_places));
+        self.message.entropy.extend(entropy.map(num::five_places));
         self.message.untold.0.push_str(text);
         self.message.untold.1 += u32::from(token.is_some());
         Ok(())

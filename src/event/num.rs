@@ -124,6 +124,12 @@ pub mod float_option {
     }
 }
 
+/// Rounds to five decimal places. What an event holds is rounded when the event is made, never when it is written: a live view and a replay
+/// fold the same numbers. Five places are far below the tolerance of any comparison and keep a recording readable.
+pub fn five_places(value: f32) -> f32 {
+    if value.is_finite() { ((f64::from(value) * 1e5).round() / 1e5) as f32 } else { value }
+}
+
 /// `#[serde(with = "num::floats")]` for a `Vec<f32>` such as log-probabilities.
 pub mod floats {
     use super::*;
@@ -132,9 +138,8 @@ pub mod floats {
     pub fn serialize<S: Serializer>(values: &[f32], s: S) -> Result<S::Ok, S::Error> {
         let mut seq = s.serialize_seq(Some(values.len()))?;
         for v in values {
-            // Five digits are far below the tolerance of any comparison and keep a recording readable.
-            let rounded = if v.is_finite() { (f64::from(*v) * 1e5).round() / 1e5 } else { f64::from(*v) };
-            seq.serialize_element(&Float(rounded))?;
+            // The shortest digits that read back as this `f32`, not those of the `f64` beside it.
+            if v.is_finite() { seq.serialize_element(v)? } else { seq.serialize_element(&Float(f64::from(*v)))? }
         }
         seq.end()
     }

@@ -25,7 +25,7 @@ impl SafeText {
         let mut chars = untrusted.chars().peekable();
         let mut previous = '\0';
         while let Some(c) = chars.next() {
-            let is_mark = c.width() == Some(0) && !c.is_control();
+            let is_mark = is_mark(c);
             marks = if is_mark { marks + 1 } else { 0 };
             match c {
                 '\n' | '\t' => out.push(c),
@@ -49,10 +49,21 @@ impl SafeText {
         &self.0
     }
 
-    /// Appends `more`, which is made safe first.
+    /// Appends `more`. A pile of combining marks is cut across the seam too, so that the whole is what `new` would leave alone.
     pub fn push(&mut self, more: &SafeText) {
-        self.0.push_str(&more.0);
+        let mut marks = self.0.chars().rev().take_while(|c| is_mark(*c)).count();
+        let mut leading = true;
+        self.0.extend(more.0.chars().filter(|c| {
+            leading &= is_mark(*c);
+            marks += usize::from(leading);
+            !leading || marks <= MARKS_MAX
+        }));
     }
+}
+
+/// Takes no cell of its own.
+fn is_mark(c: char) -> bool {
+    c.width() == Some(0) && !c.is_control()
 }
 
 /// Emoji and what may stand inside an emoji sequence.
@@ -115,6 +126,14 @@ mod tests {
         assert_eq!(SafeText::new(&zalgo).chars().count(), 1 + MARKS_MAX);
         assert_eq!(SafeText::new("👩\u{200d}💻 工单").as_str(), "👩\u{200d}💻 工单");
         assert_eq!(SafeText::new("a\u{200d}b").as_str(), "a⟨U+200D⟩b");
+    }
+
+    #[test]
+    fn marks_are_cut_across_a_seam() {
+        let mut text = SafeText::new(&format!("e{}", "\u{301}".repeat(6)));
+        text.push(&SafeText::new(&format!("{}f\u{301}", "\u{302}".repeat(6))));
+        assert_eq!(text.chars().count(), 1 + MARKS_MAX + 2);
+        assert_eq!(SafeText::new(&text), text);
     }
 
     #[test]

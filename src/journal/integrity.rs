@@ -68,6 +68,7 @@ impl Integrity {
             checker.line(&line);
         }
         checker.found.uncommitted = checker.in_batch;
+        checker.end_batch();
         Ok(checker.found)
     }
 }
@@ -78,7 +79,8 @@ struct Checker {
     prev: String,
     crc: u32,
     last: Seq,
-    batch_from: Option<Seq>,
+    /// Least and greatest event of the batch.
+    batch: Option<(Seq, Seq)>,
     in_batch: u64,
     first_step: Option<String>,
     last_step: Option<String>,
@@ -115,7 +117,8 @@ impl Checker {
             }
             Err(reason) => self.complain(reason),
         }
-        self.batch_from.get_or_insert(seq);
+        let (from, upto) = self.batch.get_or_insert((seq, seq));
+        (*from, *upto) = ((*from).min(seq), (*upto).max(seq));
         self.in_batch += 1;
         self.last = seq;
     }
@@ -133,19 +136,30 @@ impl Checker {
                 if commit.prev != self.prev {
                     self.complain("the commit does not follow the one before: lines were cut out or changed".into());
                 }
+                if commit.upto != self.last {
+                    self.complain(format!(
+                        "the commit says that it covers events up to {}, the last one before it is {}",
+                        commit.upto, self.last
+                    ));
+                }
                 self.found.committed_upto = commit.upto;
                 self.prev = commit.crc32c;
             }
             Err(e) => self.complain(format!("a commit can't be read: {e}")),
         }
+        self.end_batch();
+    }
+
+    /// Turns a complaint about the batch into damage, and begins the next one.
+    fn end_batch(&mut self) {
         if let Some(what) = self.complaint.take() {
-            let from = self.batch_from.unwrap_or(self.last);
+            let (from, upto) = self.batch.unwrap_or((self.last, self.last));
             let none = || "none".to_owned();
             let steps = format!("{} to {}", self.first_step.clone().unwrap_or_else(none), self.last_step.clone().unwrap_or_else(none));
-            self.found.damage.push(Damage { from, upto: self.last, steps, what });
+            self.found.damage.push(Damage { from, upto, steps, what });
         }
         self.crc = 0;
-        self.batch_from = None;
+        self.batch = None;
         self.in_batch = 0;
         self.first_step = None;
         self.last_step = None;

@@ -46,6 +46,8 @@ pub struct Recording {
     boundaries: Boundaries,
     /// The last event that can be read in an unbroken row.
     end: Seq,
+    /// Where the unbroken row ends in the file.
+    end_offset: u64,
     t_ns_end: u64,
 }
 
@@ -65,6 +67,7 @@ impl Recording {
             snapshots: Vec::new(),
             boundaries: Boundaries::default(),
             end: Seq(0),
+            end_offset: 0,
             t_ns_end: 0,
         };
         recording.scan(line.len() as u64)?;
@@ -100,6 +103,7 @@ impl Recording {
             }
             offset += bytes as u64;
         }
+        self.end_offset = offset;
         self.t_ns_end = std::str::from_utf8(&last).ok().and_then(|l| Envelope::from_json(l).ok()).map_or(0, |e| e.t_ns);
         Ok(())
     }
@@ -185,6 +189,9 @@ impl Iterator for Events<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            if self.offset >= self.recording.end_offset {
+                return None;
+            }
             self.line.clear();
             let offset = self.offset;
             let path = || self.recording.path.clone();
@@ -194,9 +201,6 @@ impl Iterator for Events<'_> {
                 Err(source) => return Some(Err(ReadError::Io { path: path(), source })),
             }
             let LineKind::Event(seq) = kind(&self.line) else { continue };
-            if seq > self.recording.end {
-                return None;
-            }
             if seq < self.from {
                 continue;
             }

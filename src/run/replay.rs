@@ -42,7 +42,7 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         return verified(&mut recording, what, config);
     }
     let from = args.from.as_deref().map(|text| find(&mut recording, text)).transpose()?;
-    let until = args.until.as_deref().map(Condition::parse).transpose().map_err(Failure::usage)?;
+    let until = args.until.as_deref().map(Condition::compile).transpose().map_err(Failure::usage)?;
     let stop = until.map(|c| first(&mut recording, from.unwrap_or(Seq(1)), &c)).transpose()?.flatten();
     if let Some(shot) = &args.shot {
         return super::screen::shot(recording, stop.or(from), shot, &args.size, config);
@@ -56,9 +56,11 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
 
 /// The first event from `from` on for which the condition holds.
 fn first(recording: &mut Recording, from: Seq, condition: &Condition) -> Result<Option<Seq>, Failure> {
+    let mut state = recording.state_at(Seq(from.0.saturating_sub(1))).map_err(Failure::usage)?;
     for envelope in recording.events_from(from).map_err(Failure::usage)? {
         let envelope = envelope.map_err(Failure::usage)?;
-        if condition.holds(&envelope) {
+        state.apply(&envelope).map_err(Failure::usage)?;
+        if condition.matches(&envelope, &state) {
             return Ok(Some(envelope.seq));
         }
     }

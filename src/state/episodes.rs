@@ -15,14 +15,19 @@ pub struct CurrentEpisode {
     pub checkpoint: Option<CheckpointId>,
     pub fields: Vec<ObservationField>,
     /// The latest observation's numbers, one a field.
+    #[serde(with = "crate::event::num::readings")]
     pub values: Vec<Option<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
     pub reward_last: Option<f64>,
+    #[serde(with = "crate::event::num::float")]
     pub reward_sum: f64,
+    #[serde(with = "crate::event::num::float")]
     pub discounted_sum: f64,
     /// Step rewards of this episode, for its curve.
     pub rewards: Ring<SeriesPoint>,
     pub tool_errors: u32,
     pub prompt_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
     pub compression_ratio_last: Option<f64>,
     pub state_hash: u64,
     pub ended: Option<EpisodeEnded>,
@@ -32,6 +37,7 @@ pub struct CurrentEpisode {
 pub struct SeriesPoint {
     pub step: u32,
     pub t_ns: u64,
+    #[serde(with = "crate::event::num::float")]
     pub value: f64,
 }
 

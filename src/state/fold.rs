@@ -232,7 +232,8 @@ impl LaneState {
     fn message(&mut self, envelope: &Envelope, e: &MessageCompleted) {
         self.transcript.streaming = None;
         self.episode.prompt_tokens = (e.prompt_tokens > 0).then_some(e.prompt_tokens);
-        let mean = |values: &[f32]| (!values.is_empty()).then(|| values.iter().sum::<f32>() / values.len() as f32);
+        // An infinite mean is none that could be shown, and JSON has no number for it.
+        let mean = |values: &[f32]| Some(values.iter().sum::<f32>() / values.len() as f32).filter(|mean| mean.is_finite());
         let kind = RowKind::Thought {
             text: e.thought.clone(),
             tokens: e.token_ids.len() as u32,

@@ -98,6 +98,7 @@ pub enum RowKind {
         route: Route,
         /// Unset while the call is in flight.
         outcome: Option<Outcome>,
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
         reward: Option<f64>,
     },
     /// Words without a call.
@@ -107,12 +108,16 @@ pub enum RowKind {
     Compressed {
         before: u32,
         after: u32,
+        #[serde(with = "crate::event::num::float")]
         ratio: f64,
     },
     EpisodeEnd {
         success: bool,
+        #[serde(with = "crate::event::num::float")]
         episode_return: f64,
+        #[serde(with = "crate::event::num::float")]
         hybrid: f64,
+        #[serde(with = "crate::event::num::float")]
         final_reward: f64,
         length: u32,
         truncated: bool,

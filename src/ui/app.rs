@@ -2,7 +2,7 @@
 
 use super::actions::{ACTIONS, Lookup, by_keys};
 use super::screen::Screen;
-use super::terminal::{Incoming, Taken, read_input, restore_on_panic, watch_signals};
+use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, watch_signals};
 use super::theme::{Caps, Theme, ThemeError, Tier};
 use super::update::{Effect, Facts, act, command};
 use super::view::{Context, PlaybackView, View};
@@ -52,6 +52,8 @@ pub enum Ended {
 pub enum UiError {
     #[error("the terminal: {0}")]
     Terminal(#[from] io::Error),
+    #[error("another thread panicked; what it said stands above")]
+    Panicked,
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]
@@ -95,6 +97,8 @@ struct App {
     source_ended: bool,
     redraw: bool,
     suspend: bool,
+    /// The process was stopped and goes on.
+    continued: bool,
 }
 
 /// Runs the console on a source until the operator leaves it.
@@ -130,11 +134,20 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
                 dirty = true;
                 drawn_at = None;
             }
+            // The input thread may be caught in crossterm's own loop, which spins when the terminal dies.
+            Err(RecvTimeoutError::Timeout) if !is_alive(Duration::ZERO)? => return Ok(Ended::HungUp),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(Ended::HungUp),
         }
+        if !is_taken() {
+            return Err(UiError::Panicked);
+        }
         if std::mem::take(&mut app.suspend) {
             taken.suspend()?;
+            app.redraw = true;
+        }
+        if std::mem::take(&mut app.continued) {
+            taken.retake()?;
             app.redraw = true;
         }
         if std::mem::take(&mut app.redraw) {
@@ -176,6 +189,7 @@ impl App {
             source_ended: false,
             redraw: false,
             suspend: false,
+            continued: false,
         }
     }
 
@@ -240,6 +254,8 @@ impl App {
             Incoming::Terminal(TerminalEvent::Resize(..)) => self.redraw = true,
             Incoming::Terminal(_) => {}
             Incoming::Ended(signal) => self.ended = Some(Ended::Signal(signal)),
+            Incoming::Suspend => self.suspend = true,
+            Incoming::Continued => self.continued = true,
             Incoming::HungUp => self.ended = Some(Ended::HungUp),
         }
     }
@@ -407,6 +423,10 @@ fn facts<'a>(state: &'a DashState, playback: Option<&'a PlaybackView>, source: &
 
 /// The name by which the table knows a key.
 fn key_name(key: &KeyEvent) -> Option<String> {
+    // Alt is nobody's: alt-q must not quit.
+    if key.modifiers.contains(KeyModifiers::ALT) {
+        return None;
+    }
     let plain = match key.code {
         KeyCode::Char(' ') => "space".to_owned(),
         KeyCode::Char(c) if key.modifiers.contains(KeyModifiers::CONTROL) => format!("ctrl-{}", c.to_ascii_lowercase()),

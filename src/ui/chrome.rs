@@ -55,6 +55,11 @@ pub fn frame(buffer: &mut Buffer, area: Rect, cx: &Context<'_>) -> Rect {
 fn status(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
     let wide = canvas.width() >= 60;
     let (word, role) = state_word(cx);
+    if canvas.width() < 8 {
+        // Room for letters of the state only; never blank.
+        canvas.text(0, 0, &word, role);
+        return;
+    }
     let mut x = canvas.text(0, 0, if wide { " pilothouse " } else { " " }, Role::Title);
     x = canvas.text(x, 0, &format!("|{word}|"), role);
     let mut parts: Vec<String> = Vec::new();
@@ -98,7 +103,7 @@ fn status(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
 
 /// Alerts whose newest state is firing.
 pub fn firing(cx: &Context<'_>) -> usize {
-    super::panes::alerts::current(cx.state).iter().filter(|(_, a)| a.state == crate::event::AlertState::Firing).count()
+    super::panes::alerts::current(cx.state).iter().filter(|a| a.change.state == crate::event::AlertState::Firing).count()
 }
 
 fn state_word(cx: &Context<'_>) -> (String, Role) {

@@ -13,6 +13,10 @@ pub enum Incoming {
     Terminal(TerminalEvent),
     /// SIGTERM, SIGHUP or SIGINT.
     Ended(i32),
+    /// Somebody else's SIGTSTP: give the terminal back, then stop.
+    Suspend,
+    /// SIGCONT: what the terminal shows and how it is set is not known any more.
+    Continued,
     /// The terminal is gone.
     HungUp,
 }
@@ -21,6 +25,11 @@ pub enum Incoming {
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Longest time until a hang-up or a resize is seen.
 const WATCH: Duration = Duration::from_millis(50);
+
+/// Whether the terminal is ours. It is not after a panic on any thread.
+pub fn is_taken() -> bool {
+    TAKEN.load(Ordering::SeqCst)
+}
 
 /// Holds the terminal; dropping it gives it back.
 pub struct Taken {
@@ -55,6 +64,12 @@ impl Taken {
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
         self.enter()
     }
+
+    /// Takes the terminal again after somebody else may have set it otherwise.
+    pub fn retake(&self) -> io::Result<()> {
+        give_back();
+        self.enter()
+    }
 }
 
 impl Drop for Taken {
@@ -86,7 +101,7 @@ pub fn restore_on_panic() {
 /// Reads the terminal on a thread of its own. It watches for a hang-up itself, for crossterm's loop spins when the terminal dies.
 pub fn read_input(tx: SyncSender<Incoming>) -> io::Result<()> {
     std::thread::Builder::new().name("terminal".into()).spawn(move || {
-        while let Ok(alive) = is_alive() {
+        while let Ok(alive) = is_alive(WATCH) {
             if !alive {
                 break;
             }
@@ -106,12 +121,12 @@ pub fn read_input(tx: SyncSender<Incoming>) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for input for a moment; false when the terminal has hung up.
-fn is_alive() -> io::Result<bool> {
+/// Waits for input for at most `wait`, which is below a second; false when the terminal has hung up.
+pub fn is_alive(wait: Duration) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    let timeout = Timespec { tv_sec: 0, tv_nsec: WATCH.subsec_nanos().into() };
+    let timeout = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
     match poll(&mut fds, Some(&timeout)) {
         Ok(_) => Ok(!fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)),
         Err(rustix::io::Errno::INTR) => Ok(true),
@@ -119,13 +134,18 @@ fn is_alive() -> io::Result<bool> {
     }
 }
 
-/// Signals that end the screen in good order.
+/// Signals that end, stop or continue the screen in good order.
 pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGCONT])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
-            if tx.send(Incoming::Ended(signal)).is_err() {
+            let incoming = match signal {
+                SIGTSTP => Incoming::Suspend,
+                SIGCONT => Incoming::Continued,
+                other => Incoming::Ended(other),
+            };
+            if tx.send(incoming).is_err() {
                 return;
             }
         }

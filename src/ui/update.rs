@@ -99,7 +99,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::Detail
         | Action::Raw
         | Action::Smoothing
-        | Action::History => view_action(action, view, facts.state),
+        | Action::History
+        | Action::LogAxis => view_action(action, view, facts.state),
     }
 }
 
@@ -216,6 +217,7 @@ fn view_action(action: Action, view: &mut View, state: &DashState) -> Vec<Effect
             view.chart.smoothing_tenths = SMOOTHINGS[(now + 1) % SMOOTHINGS.len()];
         }
         Action::History => view.chart.history = !view.chart.history,
+        Action::LogAxis => view.chart.log = !view.chart.log,
         _ => {}
     }
     Vec::new()

@@ -85,6 +85,7 @@ pub struct ChartView {
     pub smoothing_tenths: u8,
     /// All episodes instead of the current one.
     pub history: bool,
+    pub log: bool,
 }
 
 /// State of this screen.

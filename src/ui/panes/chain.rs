@@ -1,175 +1,235 @@
-//! The thought chain: thoughts, actions, observations, the newest at the bottom. Only what is visible is laid out.
+//! Pane 1, the thought chain: what the agent saw, thought and did, newest at the bottom.
+//!
+//! Only what is visible is laid out: a transcript of thousands of rows draws like one of a hundred. While it follows, the
+//! text stands still until the pane is full and then moves up by about a third: that can be read, and it costs a fraction
+//! of the bytes of moving at each line.
 
-use crate::state::{Row, RowKind, Streaming};
-use crate::ui::view::{Context, Detail, PaneId};
-use crate::ui::widgets::text::{Ambiguous, wrap};
+use super::chain_rows::{Line, Shape, holds, lay_out, lay_out_streaming};
+use super::Pane;
+use crate::event::{PolicyState, Seq};
+use crate::state::{LaneState, Row, Transcript};
+use crate::ui::view::{Context, Detail, Scroll, View};
 use crate::ui::widgets::{Canvas, Role, format};
 
-/// One line as it is drawn: text, its role, and what stands at the right edge.
-struct Line {
-    text: String,
-    role: Role,
-    right: String,
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let lane = pane.lane();
+    let badge = lane.map(|l| badge(pane.scroll(), &l.transcript)).unwrap_or_default();
+    let mut inner = pane.open(canvas, &badge);
+    let Some(lane) = lane.filter(|l| !l.transcript.rows.is_empty() || l.transcript.streaming.is_some()) else {
+        draw_empty(&mut inner, pane.ctx);
+        return;
+    };
+    let footer = u16::from(inner.height() >= 6);
+    let height = inner.height() - footer;
+    let sheet = Sheet { transcript: &lane.transcript, view: pane.ctx.view, shape: shape(inner.width(), &inner, pane.ctx.view) };
+    let streaming = streaming_lines(pane, lane, &sheet.shape);
+    let top = if pane.scroll().follow {
+        sheet.top_following(height as usize, streaming.len())
+    } else {
+        sheet.top_scrolled(height as usize, pane.scroll())
+    };
+    let streaming = if pane.scroll().follow { streaming } else { Vec::new() };
+    sheet.draw(&mut inner, top, height, &streaming);
+    if footer > 0 {
+        draw_footer(&mut inner.below(height), pane.ctx, lane);
+    }
 }
 
-/// Columns before the text: step number and letter.
-const INDENT: usize = 8;
+/// The row that stands at the bottom of a pane of `width` by `height` cells: what a fold key is about.
+pub fn bottom_row(transcript: &Transcript, scroll: Scroll) -> Option<Seq> {
+    let newest = transcript.rows.len().checked_sub(1)?;
+    let index = if scroll.follow { newest } else { end_when_stopped(transcript, scroll).saturating_sub(1).min(newest) };
+    transcript.rows.get(index).map(|r| r.seq)
+}
 
-pub fn badge(cx: &Context<'_>) -> String {
-    let scroll = cx.view.scroll_of(PaneId::Chain);
+fn shape(width: u16, canvas: &Canvas<'_>, view: &View) -> Shape {
+    Shape { width, detail: view.detail, compact: view.raw, glyphs: canvas.glyphs() }
+}
+
+/// A row, and the first of its lines that is seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Top {
+    index: usize,
+    line: usize,
+}
+
+/// Number of rows that there were when following stopped and that are still kept.
+fn end_when_stopped(transcript: &Transcript, scroll: Scroll) -> usize {
+    let fallen_out = transcript.rows.total() - transcript.rows.len() as u64;
+    (scroll.total_at_stop.saturating_sub(fallen_out) as usize).min(transcript.rows.len())
+}
+
+/// A transcript with the way in which it is laid out.
+struct Sheet<'a> {
+    transcript: &'a Transcript,
+    view: &'a View,
+    shape: Shape,
+}
+
+impl Sheet<'_> {
+    fn lines(&self, row: &Row) -> Vec<Line> {
+        let lines = lay_out(row, &self.shape, self.view.folds.get(&row.seq).copied());
+        let needle = self.view.search.as_str();
+        // What was searched for is not hidden in a fold.
+        let hidden = !needle.is_empty() && holds(row, needle) && !lines.iter().any(|l| l.holds(needle));
+        if hidden { lay_out(row, &self.shape, Some(true)) } else { lines }
+    }
+
+    fn height(&self, index: usize) -> usize {
+        self.transcript.rows.get(index).map_or(0, |row| self.lines(row).len())
+    }
+
+    /// The top from which exactly `wanted` lines lead to the end of row `end - 1`.
+    fn top_from_bottom(&self, end: usize, wanted: usize) -> Top {
+        let mut wanted = wanted;
+        for index in (0..end).rev() {
+            let lines = self.height(index);
+            if lines >= wanted {
+                return Top { index, line: lines - wanted };
+            }
+            wanted -= lines;
+        }
+        Top::default()
+    }
+
+    /// Begins at a row whose number is a multiple of a stride, the earliest from which all that follows fits: so the text
+    /// stands still until the pane is full, whatever was drawn before.
+    fn top_following(&self, height: usize, streaming: usize) -> Top {
+        let stride = (height as u64 / 6).max(1);
+        let fallen_out = self.transcript.rows.total() - self.transcript.rows.len() as u64;
+        let end = self.transcript.rows.len();
+        let (mut used, mut best) = (streaming, None);
+        for index in (0..end).rev() {
+            used += self.height(index);
+            if used > height {
+                let bottom = || self.top_from_bottom(end, height.saturating_sub(streaming).max(1));
+                return best.map_or_else(bottom, |index| Top { index, line: 0 });
+            }
+            if (fallen_out + index as u64).is_multiple_of(stride) {
+                best = Some(index);
+            }
+        }
+        Top::default()
+    }
+
+    fn top_scrolled(&self, height: usize, scroll: Scroll) -> Top {
+        self.top_from_bottom(end_when_stopped(self.transcript, scroll), height.saturating_add(scroll.up))
+    }
+
+    fn draw(&self, inner: &mut Canvas<'_>, top: Top, height: u16, streaming: &[Line]) {
+        let mut y = 0;
+        let mut skip = top.line;
+        for index in top.index..self.transcript.rows.len() {
+            let Some(row) = self.transcript.rows.get(index).filter(|_| y < height) else { break };
+            for line in self.lines(row).iter().skip(skip) {
+                if y >= height {
+                    break;
+                }
+                line.draw(inner, y, &self.view.search);
+                y += 1;
+            }
+            skip = 0;
+        }
+        // A message too long for the pane shows its end.
+        let room = height.saturating_sub(y) as usize;
+        for line in streaming.iter().skip(streaming.len().saturating_sub(room)) {
+            line.draw(inner, y, "");
+            y += 1;
+        }
+    }
+}
+
+impl Line {
+    fn holds(&self, needle: &str) -> bool {
+        self.spans.iter().any(|(text, _)| text.to_lowercase().contains(needle))
+    }
+
+    fn draw(&self, inner: &mut Canvas<'_>, y: u16, needle: &str) {
+        let mut x = 0;
+        for (text, role) in &self.spans {
+            let mut rest = text.as_str();
+            while let Some((before, found, after)) = split_match(rest, needle) {
+                x = inner.text(x, y, before, *role);
+                x = inner.text(x, y, found, Role::Match);
+                rest = after;
+            }
+            x = inner.text(x, y, rest, *role);
+        }
+        if let Some((text, role)) = &self.right {
+            let end = inner.width();
+            inner.text_before(end, y, text, *role);
+        }
+    }
+}
+
+/// The first place of `needle` (in lower case). Where lower case has other lengths, only an exact match is found.
+fn split_match<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str, &'t str)> {
+    if needle.is_empty() {
+        return None;
+    }
+    let lower = text.to_lowercase();
+    let at = if lower.len() == text.len() { lower.find(needle) } else { text.find(needle) }?;
+    Some((text.get(..at)?, text.get(at..at + needle.len())?, text.get(at + needle.len()..)?))
+}
+
+fn badge(scroll: Scroll, transcript: &Transcript) -> String {
     if scroll.follow {
         return "follow".into();
     }
-    let total = cx.state.lane(cx.view.lane).map_or(0, |l| l.transcript.rows.total());
-    format!("follow off, {} new, G to catch up", total.saturating_sub(scroll.total_at_stop))
+    match transcript.rows.total().saturating_sub(scroll.total_at_stop) {
+        0 => "follow off, G to catch up".into(),
+        new => format!("follow off, {} new, G to catch up", format::count(new)),
+    }
 }
 
-pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let Some(lane) = cx.state.lane(cx.view.lane) else {
-        canvas.text(1, 0, "waiting for the first decision", Role::Dim);
-        return;
+fn streaming_lines(pane: &Pane<'_>, lane: &LaneState, shape: &Shape) -> Vec<Line> {
+    let Some(streaming) = &lane.transcript.streaming else { return Vec::new() };
+    let seconds = pane.ctx.state.t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
+    let rate = if seconds > 0.0 && streaming.tokens > 1 {
+        format!("{:.0} tok/s", f64::from(streaming.tokens - 1) / seconds)
+    } else {
+        format::counted(u64::from(streaming.tokens), "token")
     };
-    let (width, height) = (canvas.width() as usize, canvas.height() as usize);
-    let ambiguous = canvas.glyphs().ambiguous;
-    let scroll = cx.view.scroll_of(PaneId::Chain);
-    let mut lines: Vec<Line> = Vec::new();
-    // From the bottom up, so that the cost hangs on the height and the scroll, not on the transcript.
-    let wanted = height + scroll.up;
-    if let Some(streaming) = &lane.transcript.streaming {
-        lines.extend(stream(streaming, lane.episode.step.0, cx.state.t_ns, width, ambiguous).into_iter().rev());
-    }
-    for row in lane.transcript.rows.iter().rev() {
-        if lines.len() >= wanted {
-            break;
-        }
-        lines.extend(layout(row, cx, width, ambiguous).into_iter().rev());
-    }
-    let up = scroll.up.min(lines.len().saturating_sub(height));
-    let shown: Vec<&Line> = lines.iter().skip(up).take(height).collect();
-    for (y, line) in shown.iter().rev().enumerate() {
-        put(canvas, y as u16, line, &cx.view.search);
-    }
+    lay_out_streaming(&streaming.text, lane.episode.step.0, &rate, shape)
 }
 
-fn put(canvas: &mut Canvas<'_>, y: u16, line: &Line, search: &str) {
-    let width = canvas.width();
-    let end = if line.right.is_empty() { width } else { canvas.text_before(width, y, &line.right, Role::Dim).saturating_sub(1) };
-    canvas.text_upto(0, end, y, &line.text, line.role);
-    if search.is_empty() {
-        return;
-    }
-    let lower = line.text.to_lowercase();
-    if let Some(at) = lower.find(search) {
-        let x = canvas.measure(&lower[..at]);
-        canvas.restyle(x, y, canvas.measure(search), Role::Match);
-    }
-}
-
-fn stream(streaming: &Streaming, step: u32, t_ns: u64, width: usize, ambiguous: Ambiguous) -> Vec<Line> {
-    let mut lines = block(step, 'T', &format!("{}_", streaming.text), Role::Thought, width, ambiguous);
-    let seconds = t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
-    if seconds > 0.0 && streaming.tokens > 1 {
-        let rate = f64::from(streaming.tokens) / seconds;
-        lines.push(Line { text: String::new(), role: Role::Dim, right: format!("...streaming  {rate:.0} tok/s") });
-    }
-    lines
-}
-
-fn block(step: u32, letter: char, text: &str, role: Role, width: usize, ambiguous: Ambiguous) -> Vec<Line> {
-    let head = format!("{step:>5} {letter} ");
-    let lines = wrap(text, width.saturating_sub(INDENT).max(1), ambiguous);
-    lines
-        .into_iter()
-        .enumerate()
-        .map(|(i, line)| {
-            let before = if i == 0 { head.clone() } else { " ".repeat(INDENT) };
-            Line { text: format!("{before}{line}"), role, right: String::new() }
-        })
-        .collect()
-}
-
-fn layout(row: &Row, cx: &Context<'_>, width: usize, ambiguous: Ambiguous) -> Vec<Line> {
-    let step = row.step.0;
-    let open = cx.view.folds.get(&row.seq).copied();
-    let whole = open.unwrap_or(cx.view.detail != Detail::Brief);
-    let block = |letter, text: &str, role| block(step, letter, text, role, width, ambiguous);
-    let mut lines = match &row.kind {
-        RowKind::EpisodeStart { seed, level, goal } => {
-            let text = format!("== episode {}  {level}  seed {seed}: {goal}", row.episode);
-            wrap(&text, width.max(1), ambiguous).into_iter().map(|text| Line { text, role: Role::Strong, right: String::new() }).collect()
-        }
-        RowKind::Observation { text, compact } => {
-            let everything = open.unwrap_or(cx.view.detail == Detail::Full);
-            let shown = if cx.view.raw { compact } else { text };
-            if everything { block('O', shown, Role::Observation) } else { block('O', &summary(text), Role::Observation) }
-        }
-        RowKind::Thought { text, tokens, duration_ns, .. } => {
-            let mut lines = block('T', text, Role::Thought);
-            if let Some(first) = lines.first_mut()
-                && *tokens > 0
-            {
-                first.right = format!("{tokens} tok {}", format::duration(*duration_ns));
-            }
-            lines
-        }
-        RowKind::Action { call, outcome, reward, .. } => action(call, outcome.as_ref(), *reward, cx, &block, whole),
-        RowKind::Text { text } => block('!', text, Role::Bad),
-        RowKind::Compressed { before, after, ratio } => {
-            block('M', &format!("memory: {before} tokens became {after} ({ratio:.1}:1)"), Role::Dim)
-        }
-        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truncated, aborted, truth } => {
-            let (verdict, role) = match (success, aborted, truncated) {
-                (true, _, _) => ("S success", Role::Good),
-                (false, true, _) => ("- aborted", Role::Dim),
-                (false, false, true) => ("F truncated", Role::Bad),
-                (false, false, false) => ("F failure", Role::Bad),
-            };
-            let text = format!("== {verdict}  return {episode_return:.2}  hybrid {hybrid:.2}  final {final_reward:.2}  {length} steps");
-            let mut lines = vec![Line { text, role, right: String::new() }];
-            if !truth.is_empty() {
-                lines.push(Line { text: format!("   truth: {truth}"), role: Role::Dim, right: String::new() });
-            }
-            lines
-        }
-        RowKind::Note { text } => block('N', text, Role::Dim),
+fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
+    let width = footer.width();
+    let left = if ctx.view.search.is_empty() {
+        let detail = match ctx.view.detail {
+            Detail::Brief => "brief",
+            Detail::Normal => "normal",
+            Detail::Full => "full",
+        };
+        format!("detail {detail}{}", if ctx.view.raw { ", as the model reads it" } else { "" })
+    } else {
+        search_place(ctx, &lane.transcript)
     };
-    if !whole {
-        lines.truncate(1);
+    let memory = lane.episode.compression_ratio_last.map(|r| format!("memory {r:.1}:1"));
+    let parts: Vec<String> = [memory, super::memory::context_tokens(ctx, lane)].into_iter().flatten().collect();
+    let right = parts.join("  ");
+    let end = footer.text_upto(0, width, 0, &left, Role::Dim);
+    if end + 2 + footer.measure(&right) <= width {
+        footer.text_before(width, 0, &right, Role::Dim);
     }
-    lines
 }
 
-fn action(
-    call: &crate::event::ToolCall,
-    outcome: Option<&crate::state::Outcome>,
-    reward: Option<f64>,
-    cx: &Context<'_>,
-    block: &dyn Fn(char, &str, Role) -> Vec<Line>,
-    whole: bool,
-) -> Vec<Line> {
-    let text = if cx.view.raw { serde_json::to_string(call).unwrap_or_default() } else { call.display().to_string() };
-    let mut lines = block('A', &text, Role::Action);
-    let status = match outcome {
-        None => "...".to_owned(),
-        Some(o) => {
-            let word = if o.error_type.is_some() { "ERR" } else { "ok" };
-            let reward = reward.map_or(String::new(), |r| format!("  r {r:+.2}"));
-            format!("{} {word}{reward}", format::duration(o.duration_ns))
-        }
+/// `/412  3 of 7`: the match at or above the bottom of the pane, of all.
+fn search_place(ctx: &Context<'_>, transcript: &Transcript) -> String {
+    let bottom = bottom_row(transcript, ctx.view.scroll_of(crate::ui::view::PaneId::Chain)).unwrap_or_default();
+    let found: Vec<Seq> = transcript.rows.iter().filter(|r| holds(r, &ctx.view.search)).map(|r| r.seq).collect();
+    match found.len() {
+        0 => format!("/{}  no match", ctx.view.search),
+        all => format!("/{}  {} of {all}", ctx.view.search, found.iter().filter(|s| **s <= bottom).count()),
+    }
+}
+
+fn draw_empty(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let text = match &ctx.state.policy {
+        Some(p) if p.state == PolicyState::Loading => format!("the policy is loading: {}", p.detail),
+        Some(p) if p.state == PolicyState::Failed => format!("the policy failed: {}", p.detail),
+        Some(_) | None => "waiting for the first decision".to_owned(),
     };
-    if let Some(first) = lines.first_mut() {
-        first.right = status;
-    }
-    if let Some(outcome) = outcome.filter(|_| whole) {
-        let role = if outcome.error_type.is_some() { Role::Bad } else { Role::Observation };
-        lines.extend(block('R', &outcome.result, role));
-    }
-    lines
-}
-
-/// An observation in one line: its alerts, and how many services it shows.
-fn summary(text: &str) -> String {
-    let alerts = text.lines().rev().find(|l| l.starts_with("Alerts:")).unwrap_or_else(|| text.lines().next().unwrap_or_default());
-    let more = text.lines().count().saturating_sub(1);
-    format!("{alerts}  [+{more} lines: v]")
+    super::notice(inner, &text);
 }

@@ -1,82 +1,156 @@
-//! GPUs as NVML gives them, and the host. What can't be known is n/a, with the reason.
+//! Pane 4, machine: each GPU or why there is none, then the host and our own process.
 
-use crate::event::{GpuSample, GpuStatus};
-use crate::ui::view::Context;
-use crate::ui::widgets::{Canvas, Role, format, gauge};
+use super::{Pane, notice};
+use crate::event::{GpuSample, GpuStatus, HostSample, TelemetrySampled};
+use crate::state::DashState;
+use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 
-pub fn badge(cx: &Context<'_>) -> String {
-    match cx.state.telemetry.as_ref().map(|t| &t.gpu) {
-        Some(GpuStatus::Devices(devices)) => format::counted(devices.len() as u64, "device"),
-        Some(GpuStatus::Unavailable { .. }) => "no GPU".into(),
-        None => String::new(),
-    }
-}
-
-pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let end = canvas.width();
-    let mut y = 0;
-    let mut line = |canvas: &mut Canvas<'_>, text: &str, role| {
-        canvas.text_upto(1, end, y, text, role);
-        y += 1;
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let state = pane.ctx.state;
+    let devices = state.telemetry.as_ref().map_or(0, |t| match &t.gpu {
+        GpuStatus::Devices(devices) => devices.len(),
+        GpuStatus::Unavailable { .. } => 0,
+    });
+    let badge = if devices > 0 { format::counted(devices as u64, "device") } else { String::new() };
+    let mut inner = pane.open(canvas, &badge);
+    let Some(sample) = &state.telemetry else {
+        notice(&mut inner, "waiting for the first sample");
+        return;
     };
-    match cx.state.telemetry.as_ref() {
-        None => line(canvas, "no sample yet", Role::Dim),
-        Some(sample) => {
-            match &sample.gpu {
-                GpuStatus::Unavailable { reason } => line(canvas, &format!("GPU n/a: {reason}"), Role::Dim),
-                GpuStatus::Devices(devices) => {
-                    for device in devices {
-                        for text in gpu(device, canvas) {
-                            line(canvas, &text, Role::Text);
-                        }
-                    }
-                }
-            }
-            let h = &sample.host;
-            let n = |v: Option<f64>, f: fn(f64) -> String| v.map_or("n/a".into(), f);
-            let memory = h.memory_used_bytes.zip(h.memory_total_bytes).map_or("n/a".into(), |(u, t)| format::bytes_of(u, t));
-            line(canvas, &format!("cpu {}  memory {memory}", n(h.cpu_ratio, format::percent)), Role::Text);
-            let cores = h.process_cpu_cores.map_or("n/a".into(), |c| format!("{c:.2} cores"));
-            let rss = h.process_rss_bytes.map_or("n/a".into(), |b| format::bytes(b as f64));
-            line(canvas, &format!("ours {cores}  rss {rss}"), Role::Text);
-            let disk = h
-                .disk
-                .as_ref()
-                .map_or("disk n/a".into(), |d| format!("disk {} free on {}", format::bytes(d.available_bytes as f64), d.mount));
-            line(canvas, &format!("{disk}  io {}", n(h.process_written_bytes_per_second, format::bytes_rate)), Role::Text);
-        }
-    }
-    let device = cx.state.policy.as_ref().map_or(String::new(), |p| p.detail.to_string());
-    line(canvas, &format!("model {device}"), Role::Dim);
-    let seconds = (cx.state.t_ns as f64 / 1e9).max(1e-9);
-    line(
-        canvas,
-        &format!(
-            "{} tokens, {:.1}/s  {} decisions",
-            format::count(cx.state.tokens_total),
-            cx.state.tokens_total as f64 / seconds,
-            format::count(cx.state.decisions_total)
-        ),
-        Role::Text,
-    );
+    // The host's lines stand below and are never pushed out by devices.
+    let host_rows = 6.min(inner.height() / 2);
+    let y = draw_gpus(&mut inner, sample, state, pane.scroll().up, host_rows);
+    draw_host(&mut inner.below(y), state, &sample.host);
 }
 
-fn gpu(device: &GpuSample, canvas: &Canvas<'_>) -> Vec<String> {
-    if let Some(reason) = &device.lost {
-        return vec![format!("{} lost: {reason}", device.index)];
+fn draw_gpus(inner: &mut Canvas<'_>, sample: &TelemetrySampled, state: &DashState, page: usize, keep: u16) -> u16 {
+    let width = inner.width();
+    let devices = match &sample.gpu {
+        GpuStatus::Unavailable { reason } => {
+            let x = inner.text(0, 0, "GPU n/a  ", Role::Text);
+            inner.text_upto(x, width, 0, reason, Role::Dim);
+            return 1;
+        }
+        GpuStatus::Devices(devices) => devices,
+    };
+    let mut y = 0;
+    let first = page.min(devices.len().saturating_sub(1));
+    for (shown, device) in devices.iter().skip(first).enumerate() {
+        if y + 2 + keep > inner.height() && shown > 0 {
+            let more = format!("{} more", format::counted((devices.len() - first - shown) as u64, "device"));
+            inner.text_upto(0, width, y, &more, Role::Dim);
+            return y + 1;
+        }
+        y = draw_device(inner, y, device, state, keep);
     }
-    let n = |v: Option<f64>, f: &dyn Fn(f64) -> String| v.map_or("n/a".to_owned(), f);
-    let memory = device.memory_used_bytes.zip(device.memory_total_bytes).map_or("n/a".into(), |(u, t)| format::bytes_of(u, t));
-    let bar = device.utilization_ratio.map_or(String::new(), |r| gauge(r, 8, canvas.glyphs()));
-    let name = device.name.as_ref().map_or("GPU", |n| n.as_str());
-    vec![
-        format!("{} {name} util {} {bar} mem {memory}", device.index, n(device.utilization_ratio, &format::percent_whole)),
-        format!(
-            "  {} W  {} C  sm {} MHz  ecc {}",
-            n(device.power_watts, &|w| format!("{w:.0}")),
-            n(device.temperature_celsius, &|t| format!("{t:.0}")),
-            device.clock_sm_mhz.map_or("n/a".into(), |c| c.to_string()),
-            device.ecc_uncorrected_total.map_or("n/a".into(), |c| c.to_string())
-        ),
-    ]
+    y
+}
+
+fn draw_device(inner: &mut Canvas<'_>, y: u16, device: &GpuSample, state: &DashState, keep: u16) -> u16 {
+    let width = inner.width();
+    let name = device.name.as_ref().map_or("", |n| n.as_str());
+    let x = inner.text(0, y, &format!("{} ", device.index), Role::Strong);
+    if let Some(reason) = &device.lost {
+        inner.text_upto(x, width, y, &format!("{name} LOST: {reason}"), Role::Bad);
+        return y + 1;
+    }
+    let memory = match (device.memory_used_bytes, device.memory_total_bytes) {
+        (Some(used), Some(total)) => format::bytes_of(used, total),
+        (Some(used), None) => format::bytes(used as f64),
+        (None, _) => format::UNSET.to_owned(),
+    };
+    let use_text = format::or_unset(device.utilization_ratio, format::percent_whole);
+    let right = format!("util {use_text:>4}  mem {memory}");
+    let start = inner.text_before(width, y, &right, Role::Text);
+    inner.text_upto(x, start.saturating_sub(1), y, name, Role::Text);
+    let power = match (device.power_watts, device.power_limit_watts) {
+        (Some(now), Some(limit)) => format!("{now:.0}/{limit:.0} W"),
+        (Some(now), None) => format!("{now:.0} W"),
+        (None, _) => "power n/a".into(),
+    };
+    let temperature = device.temperature_celsius.map_or("temp n/a".into(), |t| format!("{t:.0} C"));
+    let clock = device.clock_sm_mhz.map_or("sm n/a".into(), |c| format!("sm {c} MHz"));
+    let ecc = device.ecc_uncorrected_total.map_or("ecc n/a".into(), |e| format!("ecc {e}"));
+    let bad = device.ecc_uncorrected_total.is_some_and(|e| e > 0) || device.xid_last.is_some_and(|x| x > 0);
+    let xid = device.xid_last.filter(|x| *x > 0).map_or(String::new(), |x| format!("  XID {x}"));
+    let line = format!("{power}  {temperature}  {clock}  {ecc}{xid}");
+    inner.text_upto(2, width, y + 1, &line, if bad { Role::Bad } else { Role::Dim });
+    let mut y = y + 2;
+    if let Some((field, reason)) = device.missing.first().filter(|_| y + keep < inner.height()) {
+        inner.text_upto(2, width, y, &format!("{field} n/a: {reason}"), Role::Dim);
+        y += 1;
+    }
+    if y + keep < inner.height() {
+        let curve = utilization(state, device.index, width.saturating_sub(2), inner);
+        inner.text(2, y, &curve, Role::Curve);
+        y += 1;
+    }
+    y
+}
+
+/// Utilisation of a device over the samples that are kept.
+fn utilization(state: &DashState, index: u32, columns: u16, canvas: &Canvas<'_>) -> String {
+    let values: Vec<f64> = state
+        .telemetry_history
+        .iter()
+        .map(|(_, sample)| match &sample.gpu {
+            GpuStatus::Devices(devices) => {
+                devices.iter().find(|d| d.index == index).and_then(|d| d.utilization_ratio).unwrap_or(f64::NAN)
+            }
+            GpuStatus::Unavailable { .. } => f64::NAN,
+        })
+        .collect();
+    let first = state.telemetry_history.total() - values.len() as u64;
+    sparkline(&values, first, columns, (0.0, 1.0), canvas.glyphs())
+}
+
+/// Use of all cores over the samples that are kept.
+fn cpu_history(state: &DashState, columns: u16, canvas: &Canvas<'_>) -> String {
+    let values: Vec<f64> = state.telemetry_history.iter().map(|(_, s)| s.host.cpu_ratio.unwrap_or(f64::NAN)).collect();
+    let first = state.telemetry_history.total() - values.len() as u64;
+    sparkline(&values, first, columns, (0.0, 1.0), canvas.glyphs())
+}
+
+fn draw_host(below: &mut Canvas<'_>, state: &DashState, host: &HostSample) {
+    let width = below.width();
+    let mut lines: Vec<(String, String)> = Vec::new();
+    let cpu = format::or_unset(host.cpu_ratio, format::percent_whole);
+    let cores = host.process_cpu_cores.map_or(String::new(), |c| format!("  ours {c:.1} cores"));
+    let bar = host.cpu_ratio.filter(|_| width >= 40).map_or(String::new(), |r| format!("  {}", gauge(r, 10, below.glyphs())));
+    lines.push(("cpu ".into(), format!("{cpu:>4}{bar}{cores}")));
+    let memory = match (host.memory_used_bytes, host.memory_total_bytes) {
+        (Some(used), Some(total)) => format::bytes_of(used, total),
+        (None, _) | (_, None) => format::UNSET.to_owned(),
+    };
+    let rss = format::or_unset(host.process_rss_bytes, |b| format::bytes(b as f64));
+    lines.push(("mem ".into(), format!("{memory}  ours {rss}")));
+    let rate = |v: Option<f64>| format::or_unset(v, format::bytes_rate);
+    let free = host.disk.as_ref().map_or("n/a".into(), |d| format!("{} free on {}", format::bytes(d.available_bytes as f64), d.mount));
+    lines.push(("disk".into(), free));
+    lines.push((
+        "io  ".into(),
+        format!("read {}  write {}", rate(host.process_read_bytes_per_second), rate(host.process_written_bytes_per_second)),
+    ));
+    lines.push((
+        "net ".into(),
+        format!("in {}  out {}", rate(host.network_received_bytes_per_second), rate(host.network_sent_bytes_per_second)),
+    ));
+    lines.push(("done".into(), throughput(state)));
+    let mut y = 0;
+    for (label, value) in &lines {
+        y = super::labelled(below, y, label, value, Role::Text);
+    }
+    if y < below.height() && width >= 12 {
+        let curve = cpu_history(state, width - 5, below);
+        below.text(0, y, "cpu", Role::Dim);
+        below.text(5, y, &curve, Role::Curve);
+    }
+}
+
+/// Totals of the run, and decisions a second since it began.
+pub fn throughput(state: &DashState) -> String {
+    let seconds = state.t_ns as f64 / 1e9;
+    let rate = if seconds >= 1.0 { format::number(state.decisions_total as f64 / seconds) } else { format::UNSET.into() };
+    format!("{}  {}  {rate}/s", format::counted(state.decisions_total, "decision"), format::counted(state.tokens_total, "token"))
 }

@@ -1,37 +1,138 @@
-//! Memory and state: the observation as named numbers, the prompt, the compression.
+//! Memory and state: the numbers that the agent saw last, with units, and what its prompt costs.
 
-use crate::event::Unit;
+use super::{Pane, labelled, notice};
+use crate::event::{Phase, Unit};
+use crate::state::LaneState;
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role, format};
+use std::collections::BTreeMap;
 
-pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let Some(lane) = cx.state.lane(cx.view.lane) else {
-        canvas.text(1, 0, "no episode has begun", Role::Dim);
-        return;
-    };
-    let (e, end) = (&lane.episode, canvas.width());
-    let context = cx.state.policy.as_ref().and_then(|p| p.context_tokens_max);
-    let prompt = e.prompt_tokens.map_or("n/a".into(), |p| p.to_string());
-    let of = context.map_or(String::new(), |c| format!("/{c}"));
-    let ratio = e.compression_ratio_last.map_or("none yet".into(), |r| format!("{r:.1}:1"));
-    canvas.text_upto(1, end, 0, &format!("prompt {prompt}{of} tokens  memory {ratio}"), Role::Text);
-    canvas.text_upto(1, end, 1, &format!("state {:016x}", e.state_hash), Role::Dim);
-    for (row, (field, value)) in e.fields.iter().zip(&e.values).enumerate() {
-        let y = row as u16 + 3;
-        let text = value.map_or("n/a".into(), |v| in_unit(v, field.unit));
-        let x = canvas.text_before(end.saturating_sub(1), y, &text, if value.is_some() { Role::Text } else { Role::Dim });
-        canvas.text_upto(1, x.saturating_sub(1), y, &field.name, Role::Dim);
+/// `context 310/1.0k tokens`; unset before the first message.
+pub fn context_tokens(ctx: &Context<'_>, lane: &LaneState) -> Option<String> {
+    let max = ctx.state.policy.as_ref().and_then(|p| p.context_tokens_max);
+    lane.episode.prompt_tokens.map(|n| match max {
+        Some(max) => format!("context {}/{} tokens", format::count(u64::from(n)), format::count(u64::from(max))),
+        None => format!("context {} tokens", format::count(u64::from(n))),
+    })
+}
+
+/// A word for a phase.
+pub fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Observe => "observe",
+        Phase::Think => "think",
+        Phase::Act => "act",
+        Phase::Settle => "settle",
     }
 }
 
-fn in_unit(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Milliseconds => format!("{value:.0} ms"),
-        Unit::Seconds => format!("{value:.2} s"),
-        Unit::PerSecond => format!("{value:.1}/s"),
-        Unit::Ratio => format::percent(value),
-        Unit::Count => format!("{value:.0}"),
-        Unit::Bytes => format::bytes(value),
-        Unit::None => format::number(value),
+/// A value of an observation with its unit.
+pub fn reading(value: Option<f64>, unit: Unit) -> String {
+    format::or_unset(value, |v| match unit {
+        Unit::Milliseconds => format!("{} ms", format::number(v)),
+        Unit::Seconds => format!("{} s", format::number(v)),
+        Unit::PerSecond => format!("{}/s", format::number(v)),
+        Unit::Ratio => format::percent(v),
+        Unit::Bytes => format::bytes(v),
+        Unit::Count | Unit::None => format::number(v),
+    })
+}
+
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let lane = pane.lane();
+    let badge = lane.map(|l| format!("step {}", l.episode.step)).unwrap_or_default();
+    let mut inner = pane.open(canvas, &badge);
+    let Some(lane) = lane else {
+        notice(&mut inner, "waiting for the first episode");
+        return;
+    };
+    let y = draw_episode(&mut inner, pane.ctx, lane);
+    draw_values(&mut inner.below(y + 1), lane);
+}
+
+fn draw_episode(inner: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) -> u16 {
+    let episode = &lane.episode;
+    let mut y = 0;
+    let place = format!("{}  level {}  seed {}", episode.episode, episode.level, episode.seed);
+    y = labelled(inner, y, "episode", &place, Role::Text);
+    y = labelled(inner, y, "phase  ", lane.phase.map_or("n/a (before the first)", phase_word), Role::Text);
+    let tokens = context_tokens(ctx, lane).map_or_else(|| "n/a (no message yet)".into(), |t| t.replace("context ", ""));
+    y = labelled(inner, y, "prompt ", &tokens, Role::Text);
+    let ratio = episode.compression_ratio_last.map_or_else(|| "not compressed yet".into(), |r| format!("{r:.1}:1 at the last compression"));
+    y = labelled(inner, y, "memory ", &ratio, Role::Text);
+    let errors = format::counted(u64::from(episode.tool_errors), "tool error");
+    y = labelled(inner, y, "errors ", &errors, if episode.tool_errors > 0 { Role::Warn } else { Role::Text });
+    labelled(inner, y, "hash   ", &format!("{:016x}", episode.state_hash), Role::Dim)
+}
+
+fn draw_values(below: &mut Canvas<'_>, lane: &LaneState) {
+    let episode = &lane.episode;
+    if episode.values.is_empty() {
+        notice(below, "waiting for the first observation");
+        return;
+    }
+    match pivot(lane) {
+        Some(table) if usize::from(below.width()) >= 8 + 10 * table.columns.len() => draw_table(below, &table),
+        Some(_) | None => draw_list(below, lane),
+    }
+}
+
+/// Fields named `service.metric` as a table, where each service has the same metrics.
+struct Table {
+    columns: Vec<String>,
+    /// In the order in which they came.
+    rows: Vec<(String, Vec<String>)>,
+}
+
+fn pivot(lane: &LaneState) -> Option<Table> {
+    let mut columns: Vec<String> = Vec::new();
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    let mut index: BTreeMap<&str, usize> = BTreeMap::new();
+    for (field, value) in lane.episode.fields.iter().zip(&lane.episode.values) {
+        let (name, metric) = field.name.rsplit_once('.')?;
+        let at = *index.entry(name).or_insert_with(|| {
+            rows.push((crate::event::SafeText::new(name).to_string(), Vec::new()));
+            rows.len() - 1
+        });
+        if at == 0 {
+            columns.push(crate::event::SafeText::new(metric).to_string());
+        }
+        let cells = &mut rows.get_mut(at)?.1;
+        if columns.get(cells.len()).map(String::as_str) != Some(metric) {
+            return None;
+        }
+        cells.push(reading(*value, field.unit));
+    }
+    rows.iter().all(|(_, cells)| cells.len() == columns.len()).then_some(Table { columns, rows })
+}
+
+fn draw_table(below: &mut Canvas<'_>, table: &Table) {
+    let width = below.width();
+    let cells = 10.min(width / (table.columns.len() as u16 + 1));
+    let name_width = width.saturating_sub(cells * table.columns.len() as u16).min(14);
+    below.text(0, 0, "last observation", Role::Dim);
+    let mut x = name_width;
+    for column in &table.columns {
+        x += cells;
+        below.text_before(x, 1, column, Role::Dim);
+    }
+    for (y, (name, values)) in (2u16..).zip(&table.rows) {
+        below.text_upto(0, name_width, y, name, Role::Observation);
+        let mut x = name_width;
+        for value in values {
+            x += cells;
+            below.text_before(x, y, value, Role::Text);
+        }
+    }
+}
+
+fn draw_list(below: &mut Canvas<'_>, lane: &LaneState) {
+    let width = below.width();
+    let fields = &lane.episode.fields;
+    for (y, (index, value)) in (0..below.height()).zip(lane.episode.values.iter().enumerate()) {
+        let (name, unit) = fields.get(index).map_or((format!("value {index}"), Unit::None), |f| (f.name.clone(), f.unit));
+        let start = below.text_before(width.min(40), y, &reading(*value, unit), Role::Text);
+        below.text_upto(0, start.saturating_sub(1), y, &name, Role::Observation);
     }
 }

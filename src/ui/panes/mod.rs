@@ -1,130 +1,108 @@
-//! The panes, one file each, and where they stand.
-//!
-//! ```text
-//! >= 160x40             >= 100x24            >= 60x14              smaller
-//! +-------+------+----+ +-------+------+     +--------------+      +------+
-//! | chain | rew  | m  | | chain | rew  |     | chain        |      | pane |
-//! |       +------+ e  | |       +------+     |              |      |      |
-//! |       | tool | m  | |       | tool |     +-------+------+      | tabs |
-//! +---+---+------+    | +---+---+------+     | rew   | gpu  |      +------+
-//! |gpu|alert|log |    | |gpu|alert|log |     +-------+------+
-//! +---+-----+----+----+ +---+-----+----+     | alert, tabs  |
-//! ```
+//! The panes, one file each, and where they stand. A pane draws from a `Context` and changes nothing.
 
 pub mod alerts;
-mod chain;
+pub mod chain;
+mod chain_rows;
 mod gpu;
+#[cfg(test)]
+mod hostile_tests;
+mod layout;
 mod log;
 mod memory;
 mod reward;
+mod strips;
+#[cfg(test)]
+mod tests;
 mod tools;
 
+use layout::arrange;
+
 use super::chrome::glyphs;
-use super::view::{Context, PaneId};
-use super::widgets::{Canvas, Role};
+use super::view::{Context, PaneId, Scroll};
+use super::widgets::{Canvas, Role, text};
+use crate::state::LaneState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Draws every pane that has room.
-pub fn draw(buffer: &mut Buffer, area: Rect, cx: &Context<'_>) {
-    let mut canvas = Canvas::new(buffer, area, cx.theme, glyphs(cx.caps));
-    for (pane, part) in layout(canvas.width(), canvas.height(), cx) {
-        let framed = part.height >= 4 && part.width >= 12;
-        let mut part = canvas.part(part);
-        if framed { framed_pane(&mut part, pane, cx) } else { content(&mut part, pane, cx) }
+/// Draws every pane that has room in `area`, which lies between the status bar and the hints.
+pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
+    let mut screen = Canvas::new(buffer, area, ctx.theme, glyphs(ctx.caps));
+    let layout = arrange(screen.width(), screen.height(), ctx.view);
+    for (id, part) in &layout.panes {
+        draw_pane(&mut screen.part(*part), &Pane { ctx, id: *id, framed: layout.framed });
     }
-    if needs_tabs(canvas.width(), canvas.height()) && canvas.height() >= 3 {
-        tabs(&mut canvas, cx);
+    for (id, part) in &layout.strips {
+        strips::draw_strip(&mut screen.part(*part), &Pane { ctx, id: *id, framed: true });
     }
-}
-
-fn needs_tabs(w: u16, h: u16) -> bool {
-    w < 100 || h < 22
-}
-
-/// Which pane stands where.
-fn layout(w: u16, h: u16, cx: &Context<'_>) -> Vec<(PaneId, Rect)> {
-    let tabs = u16::from(needs_tabs(w, h) && h >= 3);
-    let h = h - tabs;
-    if cx.view.full || w < 60 || h < 12 {
-        return vec![(cx.view.focus, Rect::new(0, 0, w, h))];
+    if let Some(part) = layout.summary {
+        strips::draw_summary(&mut screen.part(part), ctx);
     }
-    if tabs == 1 {
-        return medium(w, h, cx);
+    if let Some(part) = layout.alerts {
+        strips::draw_alerts(&mut screen.part(part), ctx);
     }
-    let memory = if w >= 160 && h >= 38 { 46 } else { 0 };
-    let (main, lower) = (w - memory, (h / 3).clamp(7, 14));
-    let (upper, left) = (h - lower, main * 54 / 100);
-    let reward = upper / 2;
-    let third = main / 3;
-    let mut panes = vec![
-        (PaneId::Chain, Rect::new(0, 0, left, upper)),
-        (PaneId::Reward, Rect::new(left, 0, main - left, reward)),
-        (PaneId::Tools, Rect::new(left, reward, main - left, upper - reward)),
-        (PaneId::Gpu, Rect::new(0, upper, third, lower)),
-        (PaneId::Alerts, Rect::new(third, upper, third, lower)),
-        (PaneId::Log, Rect::new(2 * third, upper, main - 2 * third, lower)),
-    ];
-    if memory > 0 {
-        panes.push((PaneId::Memory, Rect::new(main, 0, memory, h)));
+    if let Some(part) = layout.log {
+        strips::draw_log(&mut screen.part(part), ctx);
     }
-    panes
-}
-
-/// The chain or the focused pane, and two strips below it.
-fn medium(w: u16, h: u16, cx: &Context<'_>) -> Vec<(PaneId, Rect)> {
-    let strip = 6;
-    let upper = h - strip;
-    let half = w / 2;
-    let (a, b) = match cx.view.focus {
-        PaneId::Reward => (PaneId::Tools, PaneId::Gpu),
-        PaneId::Gpu => (PaneId::Reward, PaneId::Tools),
-        PaneId::Chain | PaneId::Tools | PaneId::Alerts | PaneId::Log | PaneId::Memory => (PaneId::Reward, PaneId::Gpu),
-    };
-    vec![(cx.view.focus, Rect::new(0, 0, w, upper)), (a, Rect::new(0, upper, half, strip)), (b, Rect::new(half, upper, w - half, strip))]
-}
-
-fn tabs(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let y = canvas.height() - 1;
-    let mut x = 1;
-    for (index, pane) in PaneId::NUMBERED.iter().enumerate() {
-        let name = pane.title().split(' ').next_back().unwrap_or_default().to_lowercase();
-        let label = if *pane == cx.view.focus { format!("[{}]{name}", index + 1) } else { format!("{} {name}", index + 1) };
-        let role = if *pane == cx.view.focus { Role::Strong } else { Role::Dim };
-        x = canvas.text(x, y, &label, role) + 2;
+    if let Some(part) = layout.tabs {
+        strips::draw_tabs(&mut screen.part(part), ctx);
     }
 }
 
-fn framed_pane(canvas: &mut Canvas<'_>, pane: PaneId, cx: &Context<'_>) {
-    let title = pane.number().map_or(pane.title().to_owned(), |n| format!("{n} {}", pane.title()));
-    let badge = badge(pane, cx);
-    let mut inner = canvas.frame(&title, &badge, pane == cx.view.focus);
-    content(&mut inner, pane, cx);
-}
-
-fn badge(pane: PaneId, cx: &Context<'_>) -> String {
-    match pane {
-        PaneId::Chain => chain::badge(cx),
-        PaneId::Reward => reward::badge(cx),
-        PaneId::Tools => tools::badge(cx),
-        PaneId::Gpu => gpu::badge(cx),
-        PaneId::Alerts => alerts::badge(cx),
-        PaneId::Log => log::badge(cx),
-        PaneId::Memory => String::new(),
+fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    match pane.id {
+        PaneId::Chain => chain::draw(canvas, pane),
+        PaneId::Reward => reward::draw(canvas, pane),
+        PaneId::Tools => tools::draw(canvas, pane),
+        PaneId::Gpu => gpu::draw(canvas, pane),
+        PaneId::Alerts => alerts::draw(canvas, pane),
+        PaneId::Log => log::draw(canvas, pane),
+        PaneId::Memory => memory::draw(canvas, pane),
     }
 }
 
-fn content(canvas: &mut Canvas<'_>, pane: PaneId, cx: &Context<'_>) {
-    match pane {
-        PaneId::Chain => chain::draw(canvas, cx),
-        PaneId::Reward => reward::draw(canvas, cx),
-        PaneId::Tools => tools::draw(canvas, cx),
-        PaneId::Gpu => gpu::draw(canvas, cx),
-        PaneId::Alerts => alerts::draw(canvas, cx),
-        PaneId::Log => log::draw(canvas, cx),
-        PaneId::Memory => memory::draw(canvas, cx),
+/// A pane about to be drawn.
+pub struct Pane<'a> {
+    ctx: &'a Context<'a>,
+    id: PaneId,
+    /// Whether there is room for a frame.
+    framed: bool,
+}
+
+impl<'a> Pane<'a> {
+    fn lane(&self) -> Option<&'a LaneState> {
+        self.ctx.state.lane(self.ctx.view.lane)
+    }
+
+    fn scroll(&self) -> Scroll {
+        self.ctx.view.scroll_of(self.id)
+    }
+
+    /// Draws the frame, if there is room for one, and gives the inside.
+    fn open<'c>(&self, canvas: &'c mut Canvas<'_>, badge: &str) -> Canvas<'c> {
+        if !self.framed {
+            let whole = Rect::new(0, 0, canvas.width(), canvas.height());
+            return canvas.part(whole);
+        }
+        let title = match self.id.number() {
+            Some(n) => format!("{n} {}", self.id.title()),
+            None => self.id.title().to_owned(),
+        };
+        canvas.frame(&title, badge, self.ctx.view.focus == self.id)
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// What stands in a pane that has nothing to show yet: what will come.
+fn notice(canvas: &mut Canvas<'_>, what: &str) {
+    let lines = text::wrap(what, canvas.width() as usize, canvas.glyphs().ambiguous);
+    for (y, line) in (0u16..).zip(&lines) {
+        canvas.text(0, y, line, Role::Dim);
+    }
+}
+
+/// A name in front of a value; gives the row below.
+fn labelled(canvas: &mut Canvas<'_>, y: u16, label: &str, value: &str, role: Role) -> u16 {
+    let width = canvas.width();
+    let x = canvas.text_upto(0, width, y, label, Role::Dim);
+    canvas.text_upto(x + 1, width, y, value, role);
+    y + 1
+}

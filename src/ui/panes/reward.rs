@@ -1,106 +1,168 @@
-//! Rewards: the current episode's steps, or all episodes, and the formula as it is.
+//! Pane 2, reward: the return of every episode, the steps of this one, and how the hybrid reward is made.
 
-use crate::state::MarkKind;
-use crate::ui::view::Context;
-use crate::ui::widgets::{Canvas, Chart, Role, Window, format};
+use super::{Pane, notice};
+use crate::event::RewardFormula;
+use crate::state::{DashState, EpisodeRow, LaneState};
+use crate::ui::view::ChartView;
+use crate::ui::widgets::{Canvas, Chart, Drawn, Role, Window, format};
+use ratatui::layout::Rect;
 
-pub fn badge(cx: &Context<'_>) -> String {
-    let what = if cx.view.chart.history { "episodes" } else { "steps" };
-    match cx.view.chart.smoothing_tenths {
-        0 => what.into(),
-        tenths => format!("{what}  ema .{tenths}"),
+/// Episodes that the share of successes is over.
+pub const SUCCESS_WINDOW: usize = 50;
+
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let (state, options) = (pane.ctx.state, pane.ctx.view.chart);
+    let mut inner = pane.open(canvas, if options.history { "all episodes" } else { "this episode" });
+    let lane = pane.lane();
+    if lane.is_none() && state.episodes.is_empty() {
+        notice(&mut inner, "waiting for the first reward");
+        return;
+    }
+    let text = summary(state, lane, inner.width());
+    let text_rows = (text.len() as u16).min(inner.height().saturating_sub(4));
+    let rows = inner.height() - text_rows;
+    let area = Rect::new(0, 0, inner.width(), rows);
+    draw_charts(&mut inner.part(area), state, lane, options);
+    for (y, (line, role)) in (rows..inner.height()).zip(&text) {
+        let width = inner.width();
+        inner.text_upto(0, width, y, line, *role);
     }
 }
 
-pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let (values, first, unit) = series(cx);
-    let values = smoothed(&values, f64::from(cx.view.chart.smoothing_tenths) / 10.0);
-    let text = [current(cx), history(cx), formula(cx)];
-    let rows = (text.len() as u16).min(canvas.height().saturating_sub(3));
-    let chart_rows = canvas.height() - rows;
-    if values.is_empty() {
-        canvas.text(1, 0, "no reward yet", Role::Dim);
-    } else if chart_rows >= 2 {
-        let marks = marks(cx);
-        let width = canvas.width();
-        let mut part = canvas.part(ratatui::layout::Rect::new(0, 0, width, chart_rows));
-        let window = if cx.view.chart.history { Window::Whole } else { Window::Recent };
-        let chart = Chart { values: &values, first, window, marks: &marks, cursor: None, range: None, label: format::number, unit };
-        chart.draw(&mut part);
-    }
-    for (row, line) in text.iter().take(rows as usize).enumerate() {
-        let (y, end) = (chart_rows + row as u16, canvas.width());
-        canvas.text_upto(1, end, y, line, if row == 2 { Role::Dim } else { Role::Text });
+/// One curve, or both where the pane is high.
+fn draw_charts(canvas: &mut Canvas<'_>, state: &DashState, lane: Option<&LaneState>, options: ChartView) {
+    let (width, height) = (canvas.width(), canvas.height());
+    let upper = if height >= 12 { height - height / 3 } else { height };
+    let area = Rect::new(0, 0, width, upper);
+    draw_titled(&mut canvas.part(area), state, lane, options, options.history || lane.is_none());
+    if upper < height {
+        draw_titled(&mut canvas.below(upper), state, lane, options, !options.history && lane.is_some());
     }
 }
 
-fn series(cx: &Context<'_>) -> (Vec<f64>, u64, &'static str) {
-    if cx.view.chart.history {
-        let values: Vec<f64> = cx.state.episodes.iter().map(|e| e.end.hybrid).collect();
-        let first = cx.state.episodes.total() - values.len() as u64;
-        return (values, first, "ep");
+fn draw_titled(canvas: &mut Canvas<'_>, state: &DashState, lane: Option<&LaneState>, options: ChartView, history: bool) {
+    let width = canvas.width();
+    let title_rows = u16::from(canvas.height() >= 3);
+    let (title, drawn) = if history {
+        ("return of each episode", draw_history(&mut canvas.below(title_rows), state, options))
+    } else {
+        ("reward of each step", draw_steps(&mut canvas.below(title_rows), lane, options))
+    };
+    if title_rows == 0 {
+        return;
     }
-    let Some(lane) = cx.state.lane(cx.view.lane) else { return (Vec::new(), 0, "step") };
-    let rewards = &lane.episode.rewards;
-    (rewards.iter().map(|p| p.value).collect(), rewards.total() - rewards.len() as u64, "step")
+    let mut notes = Vec::new();
+    if options.smoothing_tenths > 0 {
+        notes.push(format!("ema .{}", options.smoothing_tenths));
+    }
+    if options.log {
+        notes.push("log".to_owned());
+    }
+    if drawn.bucket > 1 {
+        notes.push(format!("{} a column", drawn.bucket));
+    }
+    if drawn.skipped > 0 {
+        notes.push(format!("{} skipped: not finite", drawn.skipped));
+    }
+    let end = canvas.text_upto(0, width, 0, title, Role::Dim);
+    let note = notes.join("  ");
+    if end + 2 + canvas.measure(&note) <= width {
+        canvas.text_before(width, 0, &note, Role::Dim);
+    }
 }
 
-/// Exponential mean, corrected for its beginning (Kingma & Ba 2015, section 3). What is not finite is passed over.
-fn smoothed(values: &[f64], weight: f64) -> Vec<f64> {
-    let (mut mean, mut correct) = (0.0, 0.0);
-    values
-        .iter()
+fn draw_history(canvas: &mut Canvas<'_>, state: &DashState, options: ChartView) -> Drawn {
+    if state.episodes.is_empty() {
+        notice(canvas, "no episode has ended yet");
+        return Drawn::default();
+    }
+    let raw: Vec<f64> = state.episodes.iter().map(|e| e.end.episode_return).collect();
+    let values = prepare(&raw, options);
+    let marks: Vec<u64> = state.marks.iter().map(|m| m.episodes_total).collect();
+    let first = state.episodes.total() - values.len() as u64;
+    chart(&values, first, &marks, Window::Whole, "ep", options).draw(canvas)
+}
+
+fn draw_steps(canvas: &mut Canvas<'_>, lane: Option<&LaneState>, options: ChartView) -> Drawn {
+    let Some(lane) = lane.filter(|l| !l.episode.rewards.is_empty()) else {
+        notice(canvas, "waiting for the first step");
+        return Drawn::default();
+    };
+    let raw: Vec<f64> = lane.episode.rewards.iter().map(|p| p.value).collect();
+    let values = prepare(&raw, options);
+    let first = lane.episode.rewards.total() - values.len() as u64;
+    chart(&values, first, &[], Window::Recent, "step", options).draw(canvas)
+}
+
+fn chart<'a>(values: &'a [f64], first: u64, marks: &'a [u64], window: Window, unit: &'a str, options: ChartView) -> Chart<'a> {
+    let label = if options.log { |v: f64| format::number(10f64.powf(v)) } else { format::number };
+    Chart { values, first, window, marks, cursor: None, range: None, label, unit }
+}
+
+/// Smooths the raw data first; the chart decimates after. On a log axis what is not positive can't be drawn.
+fn prepare(raw: &[f64], options: ChartView) -> Vec<f64> {
+    let past = f64::from(options.smoothing_tenths.min(9)) / 10.0;
+    let mut mean: Option<f64> = None;
+    raw.iter()
         .map(|v| {
-            if !v.is_finite() || weight == 0.0 {
-                return *v;
+            if v.is_finite() {
+                mean = Some(mean.map_or(*v, |m| past * m + (1.0 - past) * v));
             }
-            mean = weight * mean + (1.0 - weight) * v;
-            correct = weight * correct + (1.0 - weight);
-            mean / correct
+            let value = if v.is_finite() { mean.unwrap_or(*v) } else { *v };
+            if options.log { if value > 0.0 { value.log10() } else { f64::NAN } } else { value }
         })
         .collect()
 }
 
-/// Swaps, pauses and alerts on the axis of episodes.
-fn marks(cx: &Context<'_>) -> Vec<u64> {
-    if !cx.view.chart.history {
-        return Vec::new();
+/// The pane in words.
+fn summary(state: &DashState, lane: Option<&LaneState>, width: u16) -> Vec<(String, Role)> {
+    let mut out = Vec::new();
+    if let Some(lane) = lane {
+        let episode = &lane.episode;
+        let last = format::or_unset(episode.reward_last, format::reward);
+        out.push((format!("step {}  reward {last}  sum {:.2}", episode.step, episode.reward_sum), Role::Text));
+        let formula = state.run.as_ref().map_or_else(RewardFormula::default, |r| r.reward);
+        out.extend(hybrid(formula, lane, width));
     }
-    cx.state.marks.iter().filter(|m| m.kind != MarkKind::Paused).map(|m| m.episodes_total).collect()
-}
-
-fn current(cx: &Context<'_>) -> String {
-    let Some(lane) = cx.state.lane(cx.view.lane) else { return String::new() };
-    let e = &lane.episode;
-    let last = e.reward_last.map_or("n/a".into(), |r| format!("{r:+.3}"));
-    format!("step {last}  return {:.2}  discounted {:.2}", e.reward_sum, e.discounted_sum)
-}
-
-fn history(cx: &Context<'_>) -> String {
-    let episodes: Vec<f64> = cx.state.episodes.iter().rev().take(100).map(|e| e.end.hybrid).collect();
-    if episodes.is_empty() {
-        return "no episode has ended yet".into();
+    out.push((success(state), Role::Text));
+    if let Some(last) = state.episodes.iter().next_back() {
+        out.push(last_episode(last));
     }
-    let mean = episodes.iter().sum::<f64>() / episodes.len() as f64;
-    let success = cx.state.success_ratio(100).map_or("n/a".into(), format::percent_whole);
-    format!("success {success} of the last {}  hybrid mean {mean:.2}  {} in all", episodes.len(), cx.state.episodes_total)
+    out
 }
 
-fn formula(cx: &Context<'_>) -> String {
-    cx.state.run.as_ref().map_or(String::new(), |run| {
-        let f = run.reward;
-        format!("hybrid = {}*sum(gamma^i r_i) + {}*final, gamma {}", f.step_weight, f.final_weight, f.gamma)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::smoothed;
-
-    #[test]
-    fn a_constant_stays_what_it_is_from_the_first_value_on() {
-        assert!(smoothed(&[2.0; 5], 0.9).iter().all(|v| (v - 2.0).abs() < 1e-12));
-        assert_eq!(smoothed(&[1.0, f64::NAN, 3.0], 0.0)[0], 1.0);
-        assert!(smoothed(&[1.0, f64::NAN, 3.0], 0.5)[2].is_finite());
+/// The formula, and the same with this episode's numbers.
+fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, Role)> {
+    let RewardFormula { step_weight, final_weight, gamma } = formula;
+    let sum = lane.episode.discounted_sum;
+    let (last, whole) = match &lane.episode.ended {
+        Some(end) => (format!("{:.2}", end.final_reward), format!(" = {:.2}", end.hybrid)),
+        None => ("(at the end)".to_owned(), String::new()),
+    };
+    let numbers = format!("{step_weight} x {sum:.2} + {final_weight} x {last}{whole}");
+    let names = format!("hybrid = {step_weight} x sum(g^i r) + {final_weight} x final, g {gamma}");
+    if width >= 36 {
+        vec![(names, Role::Dim), (format!("       = {numbers}"), Role::Text)]
+    } else {
+        vec![(format!("hybrid {numbers}"), Role::Text)]
     }
+}
+
+/// Share of successes: of the newest, and of all.
+pub fn success(state: &DashState) -> String {
+    match state.success_ratio(SUCCESS_WINDOW) {
+        None => "success n/a (no episode has ended)".into(),
+        Some(ratio) => {
+            let newest = state.episodes.len().min(SUCCESS_WINDOW);
+            let all = format!("{} of {} in all", state.successes_total, state.episodes_total);
+            format!("success {} of the last {newest}  {all}", format::percent(ratio))
+        }
+    }
+}
+
+fn last_episode(row: &EpisodeRow) -> (String, Role) {
+    let (word, role) = if row.end.success { ("S", Role::Good) } else { ("F", Role::Bad) };
+    let end = &row.end;
+    (format!("last {word} episode {}  return {:.2}  hybrid {:.2}", row.episode, end.episode_return, end.hybrid), role)
 }

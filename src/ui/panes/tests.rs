@@ -1,120 +1,290 @@
+//! Every pane at every size, from nothing to hostile.
+
+use super::arrange;
 use crate::event::*;
 use crate::state::DashState;
 use crate::ui::theme::{Caps, Theme, Tier};
-use crate::ui::view::{Context, Detail, PaneId, View};
+use crate::ui::view::{Context, Detail, PaneId, Scroll, View};
 use crate::ui::widgets::ChartGlyphs;
+use crate::ui::widgets::testing::rows;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
-/// A state with hostile text in every place that text can come from.
-fn hostile(text: &str) -> DashState {
-    let mut state = DashState { serving: Some(CheckpointId(text.to_owned())), ..DashState::default() };
-    let mut seq = 0;
-    let mut apply = |event: Event| {
-        seq += 1;
-        let (episode, step) = (Some(EpisodeId(1)), Some(StepIndex(1)));
-        state.apply(&Envelope { seq: Seq(seq), t_ns: seq * 1_000_000, lane: LaneId(0), episode, step, event }).unwrap();
-    };
-    let safe = SafeText::new(text);
-    let run = RunStarted {
-        run: RunId(text.to_owned()),
-        started: text.to_owned(),
-        build: text.to_owned(),
-        agent: safe.clone(),
-        env: text.to_owned(),
-        env_version: text.to_owned(),
-        level: Level::L0,
-        seed: Seed(1),
-        lanes: 1,
-        max_steps: 9,
-        tools: vec![],
-        reward: RewardFormula::default(),
-        profile: text.to_owned(),
-    };
-    apply(run.into());
-    let started = EpisodeStarted {
-        seed: Seed(1),
-        level: Level::L0,
-        goal: safe.clone(),
-        briefing: safe.clone(),
-        fields: vec![],
-        checkpoint: None,
-        state_hash: 1,
-    };
-    apply(started.into());
-    let observation = Observation { values: vec![], text: safe.clone(), compact: safe.clone() };
-    apply(ObservationReceived { observation }.into());
-    apply(ThoughtDelta { text: safe.clone(), tokens: 1 }.into());
-    apply(ToolCallStarted { call_id: 1, route: Route::Tool, call: ToolCall::new(text).with("svc", text) }.into());
-    apply(
-        ToolCallFinished { call_id: 1, tool: safe.clone(), result: safe.clone(), error_type: Some(ErrorType::Failed), duration_ns: 5 }
-            .into(),
-    );
-    apply(LogLine { level: LogLevel::Error, target: safe.clone(), text: safe.clone() }.into());
-    apply(AlertStateChanged { rule: safe.clone(), state: AlertState::Firing, severity: safe.clone(), summary: safe.clone() }.into());
-    apply(TelemetrySampled { host: HostSample::default(), gpu: GpuStatus::Unavailable { reason: safe } }.into());
-    state
+/// A run written event by event.
+#[derive(Default)]
+struct Script {
+    state: DashState,
+    t_ns: u64,
+    episode: Option<EpisodeId>,
+    step: Option<StepIndex>,
 }
 
-fn picture(state: &DashState, view: &View, w: u16, h: u16, tier: Tier) -> ratatui::buffer::Buffer {
-    let theme = Theme::load("dark", tier).unwrap();
-    let caps = Caps { tier, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
-    let context = Context { state, view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: Some("PROD") };
-    crate::ui::draw(&context, Rect::new(0, 0, w, h))
+impl Script {
+    fn say(&mut self, event: impl Into<Event>) {
+        self.t_ns += 70_000_000;
+        let seq = self.state.seq.next();
+        let (episode, step) = (self.episode, self.step);
+        let envelope = Envelope { seq, t_ns: self.t_ns, lane: LaneId(0), episode, step, event: event.into() };
+        self.state.apply(&envelope).unwrap();
+    }
+
+    fn episode(&mut self, number: u32, steps: u32, success: bool, words: &str) {
+        (self.episode, self.step) = (Some(EpisodeId(number)), None);
+        let metric = |name: &str, unit| ObservationField { name: name.into(), unit };
+        let fields = ["gw", "pay"].iter().flat_map(|s| {
+            [metric(&format!("{s}.p95"), Unit::Milliseconds), metric(&format!("{s}.errors"), Unit::Ratio)]
+        });
+        self.say(EpisodeStarted {
+            seed: Seed(7),
+            level: Level::L1,
+            goal: format!("find the fault and mend it {words}").into(),
+            briefing: "".into(),
+            fields: fields.collect(),
+            checkpoint: Some("deckhand-final".into()),
+            state_hash: 0xabc,
+        });
+        for step in 1..=steps {
+            self.step = Some(StepIndex(step));
+            self.decision(step, words);
+        }
+        self.say(EpisodeEnded {
+            ending: if success { EpisodeEnding::Terminated } else { EpisodeEnding::Truncated },
+            episode_return: 3.0 + f64::from(number % 7),
+            final_reward: f64::from(u8::from(success)),
+            hybrid: 0.61,
+            success,
+            length: steps,
+            tool_errors: 0,
+            thought_fidelity: None,
+            truth: format!("pay: memory leak {words}").into(),
+        });
+    }
+
+    fn observe(&mut self, step: u32, words: &str) {
+        self.say(PhaseEntered { phase: Phase::Observe });
+        let text = format!("Minute {step}.00\ngw   p95 120 ms (usual 90 ms)\npay  p95 n/a (usual 40 ms)\nAlerts: gw {words}");
+        let observation =
+            Observation { values: vec![Some(120.0), Some(0.004), None, Some(0.31)], text: text.into(), compact: "t01;gw p6 e0".into() };
+        self.say(ObservationReceived { observation });
+    }
+
+    fn decision(&mut self, step: u32, words: &str) {
+        self.observe(step, words);
+        self.say(MessageCompleted {
+            text: "".into(),
+            thought: format!("pay answers late and gw only waits for it, so the fault is in pay. Look at its log first. {words}").into(),
+            token_ids: vec![TokenId(1); 42],
+            logprobs: vec![-0.1],
+            entropy: vec![0.3],
+            finish_reason: FinishReason::Stop,
+            prompt_tokens: 310,
+            cached_tokens: 200,
+            checkpoint: None,
+            duration_ns: 310_000_000,
+        });
+        let call = ToolCall::new("query_logs").with("service", "pay").with("note", words);
+        self.say(ToolCallStarted { call_id: u64::from(step), route: Route::Tool, call: call.clone() });
+        let failed = step.is_multiple_of(4);
+        self.say(ToolCallFinished {
+            call_id: u64::from(step),
+            tool: "query_logs".into(),
+            result: format!("logs(pay): exit 137 {words}").into(),
+            error_type: failed.then_some(ErrorType::Refused),
+            duration_ns: 12_000_000,
+        });
+        self.say(TransitionRecorded {
+            action: RecordedAction::Tool(call),
+            reward: 0.2 * f64::from(step % 5),
+            terminated: false,
+            truncated: false,
+            value: None,
+            state_hash: 1,
+            reward_sum: 0.4 * f64::from(step),
+            discounted_sum: 0.3 * f64::from(step),
+        });
+        self.say(DecisionSettled { duration_ns: 1 });
+    }
+
+    fn telemetry(&mut self, gpu: GpuStatus) {
+        let host = HostSample {
+            cpu_ratio: Some(0.38),
+            memory_used_bytes: Some(6_100_000_000),
+            memory_total_bytes: Some(16_000_000_000),
+            process_rss_bytes: Some(210_000_000),
+            disk: Some(DiskSample { mount: "/".into(), available_bytes: 31_000_000_000, total_bytes: 64_000_000_000 }),
+            ..HostSample::default()
+        };
+        self.say(TelemetrySampled { host, gpu });
+    }
+}
+
+fn no_gpu() -> GpuStatus {
+    GpuStatus::Unavailable { reason: "no NVML library: libnvidia-ml.so.1 was not found".into() }
+}
+
+/// Six episodes, a seventh under way, a message half said, an alert, a log.
+fn typical() -> DashState {
+    let mut script = Script::default();
+    script.say(CheckpointSwapped { from: None, to: "deckhand-final".into(), sha256: "0".into() });
+    script.say(RunStateChanged { state: RunState::Running, reason: "".into() });
+    for number in 1..=6 {
+        script.episode(number, 5, number % 3 != 0, "");
+        script.telemetry(no_gpu());
+    }
+    script.say(AlertStateChanged {
+        rule: "RecorderSlow".into(),
+        state: AlertState::Firing,
+        severity: "warn".into(),
+        summary: "the recorder is 2 s behind".into(),
+    });
+    script.say(LogLine { level: LogLevel::Warn, target: "recorder".into(), text: "2 s behind".into() });
+    script.episode(7, 3, true, "");
+    script.say(MemoryCompressed { before: 420, after: 60, ratio: 7.0, prompt_tokens: 300, summary: "".into() });
+    script.step = Some(StepIndex(4));
+    script.observe(4, "");
+    script.say(ThoughtDelta { text: "<think>pay is still".into(), tokens: 4 });
+    script.say(ThoughtDelta { text: " slow<act>{\"tool\":".into(), tokens: 4 });
+    script.state
+}
+
+/// Words that no terminal should be given, and numbers that no axis has.
+fn hostile() -> DashState {
+    let mut script = Script::default();
+    let words = "\x1b[2J\x07 工单系统👩\u{200d}💻\u{202e}zalgo e\u{301}\u{301}\t\u{feff} ".repeat(40);
+    script.episode(1, 6, false, &words);
+    for reward in [f64::NAN, f64::INFINITY, f64::MAX, -f64::MAX] {
+        script.say(TransitionRecorded {
+            action: RecordedAction::Text(words.as_str().into()),
+            reward,
+            terminated: false,
+            truncated: false,
+            value: None,
+            state_hash: 0,
+            reward_sum: reward,
+            discounted_sum: reward,
+        });
+    }
+    let lost = GpuSample { lost: Some(words.as_str().into()), ..GpuSample::default() };
+    let odd = GpuSample { utilization_ratio: Some(f64::NAN), memory_used_bytes: Some(u64::MAX), ..GpuSample::default() };
+    script.telemetry(GpuStatus::Devices(vec![lost, odd.clone(), odd.clone(), odd.clone(), odd]));
+    for target in ["a", &words] {
+        script.say(LogLine { level: LogLevel::Error, target: target.into(), text: words.as_str().into() });
+        let (rule, severity, summary) = (target.into(), words.as_str().into(), words.as_str().into());
+        script.say(AlertStateChanged { rule, state: AlertState::Pending, severity, summary });
+    }
+    script.say(ThoughtDelta { text: words.as_str().into(), tokens: 0 });
+    script.state
+}
+
+fn screen(state: &DashState, view: &View, width: u16, height: u16, caps: Caps) -> Buffer {
+    let theme = Theme::load("dark", caps.tier).unwrap();
+    let ctx = Context { state, view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: None };
+    crate::ui::draw(&ctx, Rect::new(0, 0, width, height))
+}
+
+const PLAIN: Caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+
+fn shown(state: &DashState, view: &View, width: u16, height: u16) -> String {
+    let rows = rows(&screen(state, view, width, height, PLAIN));
+    rows.iter().map(|r| r.trim_end().to_owned() + "\n").collect()
 }
 
 #[test]
-fn every_size_draws_something_and_none_panics() {
-    let states = [DashState::default(), hostile("工单 👩\u{200d}💻 \u{1b}[2J e\u{301}\u{301} long words that wrap and wrap again")];
-    for state in &states {
-        for focus in PaneId::NUMBERED {
-            for (w, h) in [
-                (1, 1),
-                (1, 9),
-                (2, 2),
-                (5, 3),
-                (20, 5),
-                (45, 22),
-                (59, 13),
-                (60, 14),
-                (80, 24),
-                (100, 24),
-                (120, 36),
-                (159, 40),
-                (200, 50),
-                (250, 80),
-            ] {
-                for detail in [Detail::Brief, Detail::Full] {
-                    let view = View { focus, detail, ..View::default() };
-                    let buffer = picture(state, &view, w, h, Tier::Truecolor);
-                    if w >= 2 {
-                        assert!(buffer.content().iter().any(|c| c.symbol() != " "), "{focus:?} at {w}x{h} is blank");
-                    }
-                }
+fn every_size_shows_something_and_nothing_panics() {
+    let states = [DashState::default(), typical(), hostile()];
+    let widths = (1..30).chain([36, 45, 60, 80, 99, 100, 120, 200, 250]);
+    for (width, height) in widths.flat_map(|w| [1, 2, 3, 5, 6, 9, 14, 16, 22, 24, 28, 36, 50, 80].map(|h| (w, h))) {
+        let focus = [PaneId::NUMBERED[usize::from(width % 6)], PaneId::Chain];
+        for (n, state) in states.iter().enumerate() {
+            let view = View { focus: focus[n % 2], full: height % 2 == 0 && width % 5 == 0, detail: Detail::Full, ..View::default() };
+            let caps = Caps { ascii: width % 2 == 0, ambiguous_width: 1 + (height % 2) as u8, ..PLAIN };
+            let buffer = screen(state, &view, width, height, caps);
+            assert!(rows(&buffer).iter().any(|r| !r.trim().is_empty()), "{width}x{height}, state {n}");
+            let control = buffer.content().iter().find(|c| c.symbol().contains(char::is_control));
+            assert!(control.is_none(), "{width}x{height}: {control:?}");
+        }
+    }
+}
+
+#[test]
+fn ascii_means_ascii() {
+    let caps = Caps { ascii: true, ..PLAIN };
+    for (width, height) in [(200, 50), (120, 36), (80, 24), (45, 22)] {
+        let text = rows(&screen(&typical(), &View::default(), width, height, caps)).concat();
+        assert!(text.is_ascii(), "{width}x{height}: {:?}", text.chars().find(|c| !c.is_ascii()));
+    }
+}
+
+#[test]
+fn rectangles_stay_inside_and_do_not_overlap() {
+    for (width, height) in (1..=250).step_by(3).flat_map(|w| (1..=80).map(move |h| (w, h))) {
+        for (focus, full) in [(PaneId::Chain, false), (PaneId::Log, false), (PaneId::Log, true)] {
+            let view = View { focus, full, ..View::default() };
+            let l = arrange(width, height, &view);
+            let single = [l.summary, l.alerts, l.log, l.tabs];
+            let all: Vec<Rect> = single.into_iter().flatten().chain(l.panes.iter().chain(&l.strips).map(|p| p.1)).collect();
+            let cells: u32 = all.iter().map(|r| r.area()).sum();
+            assert_eq!(cells, u32::from(width) * u32::from(height), "{width}x{height} {focus:?} {full}: {l:?}");
+            for (n, a) in all.iter().enumerate() {
+                assert!(a.right() <= width && a.bottom() <= height);
+                assert!(all[n + 1..].iter().all(|b| !a.intersects(*b)), "{width}x{height}: {l:?}");
             }
         }
     }
 }
 
 #[test]
-fn hostile_text_reaches_no_cell_as_a_control() {
-    for text in
-        ["\u{1b}]52;c;QUJD\u{7}", "\u{1b}[31mred\u{1b}[0m", "\u{9b}2J", "a\u{202e}b\u{2066}c", "x\u{200b}y\u{e0041}", "line\r\nfeed\u{0}"]
-    {
-        let state = hostile(text);
-        for (w, h) in [(45, 22), (80, 24), (200, 50)] {
-            let view = View { detail: Detail::Full, ..View::default() };
-            for cell in picture(&state, &view, w, h, Tier::Truecolor).content() {
-                let bad = cell.symbol().chars().find(|c| c.is_control() || matches!(*c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e0000}'..='\u{e007f}'));
-                assert_eq!(bad.filter(|c| *c != '\u{200d}'), None, "{text:?} at {w}x{h}");
-            }
-        }
+fn what_is_not_known_is_said_to_be() {
+    let empty = DashState::default();
+    let text = shown(&empty, &View::default(), 200, 50);
+    for hint in ["waiting for the first decision", "no alert rules are loaded", "waiting for the first sample", "no log lines yet"] {
+        assert!(text.contains(hint), "{hint}: {text}");
     }
+    let text = shown(&typical(), &View::default(), 120, 36);
+    assert!(text.contains("GPU n/a  no NVML"), "{text}");
 }
 
 #[test]
-fn the_focused_pane_shows_without_colour() {
-    let state = hostile("x");
-    let a = picture(&state, &View::default(), 120, 36, Tier::None);
-    let b = picture(&state, &View { focus: PaneId::Log, ..View::default() }, 120, 36, Tier::None);
-    assert_ne!(a, b);
+fn a_match_shows_without_colour_and_in_folds() {
+    let state = typical();
+    let view = View { search: "usual".into(), ..View::default() };
+    let buffer = screen(&state, &view, 120, 36, PLAIN);
+    let reversed = buffer.content().iter().filter(|c| c.modifier.contains(Modifier::REVERSED)).count();
+    assert!(reversed >= "usual".len(), "{reversed}");
+    assert!(rows(&buffer).concat().contains("/usual  "));
+}
+
+#[test]
+fn scrolled_text_stands_still_while_rows_come() {
+    let mut script = Script { state: typical(), t_ns: 100_000_000_000, episode: Some(EpisodeId(7)), step: Some(StepIndex(9)) };
+    let rows_total = script.state.lanes[&LaneId(0)].transcript.rows.total();
+    let mut view = View::default();
+    view.scroll.insert(PaneId::Chain, Scroll { up: 7, follow: false, total_at_stop: rows_total });
+    let chain = |state: &DashState| {
+        let rows = rows(&screen(state, &view, 120, 36, PLAIN));
+        rows[2..20].iter().map(|r| r.chars().take(60).collect::<String>()).collect::<Vec<_>>()
+    };
+    let before = chain(&script.state);
+    script.decision(9, "");
+    script.decision(10, "");
+    assert_eq!(chain(&script.state), before);
+    assert!(shown(&script.state, &view, 120, 36).contains("follow off, 6 new, G to catch up"));
+}
+
+#[test]
+fn following_shows_the_newest_and_moves_seldom() {
+    let mut script = Script { state: typical(), t_ns: 100_000_000_000, episode: Some(EpisodeId(7)), step: Some(StepIndex(9)) };
+    let mut changed = 0;
+    let mut before = screen(&script.state, &View::default(), 200, 50, PLAIN);
+    for step in 0..40 {
+        script.step = Some(StepIndex(step));
+        script.decision(step, "");
+        let after = screen(&script.state, &View::default(), 200, 50, PLAIN);
+        changed += before.diff(&after).len();
+        before = after;
+    }
+    let text = rows(&before).concat();
+    assert!(text.contains(" 39 A "), "{text}");
+    assert!(changed / 40 < 2500, "{} cells a decision", changed / 40);
 }

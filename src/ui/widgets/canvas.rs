@@ -203,8 +203,9 @@ impl<'a> Canvas<'a> {
         let badge_x = if badge.is_empty() || w < 12 {
             w - 1
         } else {
-            let room = w / 2;
-            let cut = text::truncate(badge, room.saturating_sub(4) as usize, self.glyphs.cut(), self.glyphs.ambiguous);
+            // The title comes first; the badge has what it leaves.
+            let room = w.saturating_sub(self.measure(title) + 8);
+            let cut = text::truncate(badge, room as usize, self.glyphs.cut(), self.glyphs.ambiguous);
             self.text_before(w - 2, 0, &format!(" {cut} "), Role::Dim)
         };
         let title_role = if focused { Role::BorderFocused } else { Role::Title };

@@ -1,0 +1,228 @@
+//! A condition: compiled once, asked of every event.
+
+use super::facts::Facts;
+use super::survey::Survey;
+use super::variable::Variable;
+use crate::event::{Envelope, nearest};
+use crate::state::DashState;
+use cel::{Context, ExecutionError, Program, Value};
+
+/// Longest expression.
+const SOURCE_BYTES_MAX: usize = 4096;
+/// `all`, `exists`, `map` and the like inside each other: each level multiplies the work that one event costs.
+const LOOP_DEPTH_MAX: usize = 2;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CondError {
+    #[error("the condition has {bytes} bytes; at most {SOURCE_BYTES_MAX} are read")]
+    Long { bytes: usize },
+    #[error("condition, line {line}, column {column}: {reason}\n  {snippet}\n  {:>width$}", "^", width = column)]
+    Syntax { line: usize, column: usize, reason: String, snippet: String },
+    #[error("the condition knows no `{name}`{}; it knows {known}", suggestion.as_ref().map(|s| format!(" (did you mean `{s}`?)")).unwrap_or_default())]
+    Unknown { name: String, suggestion: Option<String>, known: String },
+    #[error("the condition has {depth} loops inside each other; at most {LOOP_DEPTH_MAX} are run")]
+    Loops { depth: usize },
+    #[error("the condition gives a {found}, not true or false; compare it with something")]
+    NotBoolean { found: String },
+    #[error("the condition can never hold: {reason}")]
+    Types { reason: String },
+}
+
+/// An expression that is true or false of an event and the state after it. See [`Variable`] for what it can name.
+pub struct Condition {
+    source: String,
+    program: Program,
+    /// Standard functions; each event gets an inner scope, which is far cheaper than a context of its own.
+    base: Context<'static, 'static>,
+    /// The variables that the expression names: no others are worked out.
+    uses: Vec<Variable>,
+}
+
+impl Condition {
+    /// # Errors
+    /// Says where the expression stops making sense, which name it does not know, or that it gives no truth value.
+    pub fn compile(source: &str) -> Result<Self, CondError> {
+        if source.len() > SOURCE_BYTES_MAX {
+            return Err(CondError::Long { bytes: source.len() });
+        }
+        let program = Program::compile(source).map_err(|errors| syntax_error(source, &errors))?;
+        let survey = Survey::of(program.expression());
+        if survey.loop_depth > LOOP_DEPTH_MAX {
+            return Err(CondError::Loops { depth: survey.loop_depth });
+        }
+        if let Some(name) = survey.functions.iter().find(|name| !super::survey::is_function(name)) {
+            return Err(unknown(name, super::survey::FUNCTIONS));
+        }
+        let names: Vec<&str> = Variable::ALL.iter().map(|v| v.name()).collect();
+        let uses: Result<Vec<Variable>, CondError> =
+            survey.variables.iter().map(|name| Variable::by_name(name).ok_or_else(|| unknown(name, &names))).collect();
+        let condition = Self { source: source.to_owned(), uses: uses?, base: Context::default(), program };
+        condition.rehearse()?;
+        Ok(condition)
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it holds of `envelope`; `state` is the state after it was folded. An expression that can't be worked out for this event, such
+    /// as one about the reward of an event that has none, does not hold.
+    pub fn matches(&self, envelope: &Envelope, state: &DashState) -> bool {
+        let facts = Facts::of(&envelope.event);
+        let mut scope = self.base.new_inner_scope();
+        for variable in &self.uses {
+            if let Some(value) = variable.value(envelope, &facts, state) {
+                scope.add_variable_from_value(variable.name(), value);
+            }
+        }
+        self.program.execute(&scope) == Ok(Value::Bool(true))
+    }
+
+    /// Runs it once over sample values, so that a mistake of types shows now and not by never holding.
+    fn rehearse(&self) -> Result<(), CondError> {
+        let mut scope = self.base.new_inner_scope();
+        for variable in &self.uses {
+            scope.add_variable_from_value(variable.name(), variable.sample());
+        }
+        match self.program.execute(&scope) {
+            Ok(Value::Bool(_)) => Ok(()),
+            Ok(other) => Err(CondError::NotBoolean { found: other.type_of().to_string() }),
+            // A key or an index that the samples lack, or what their zeros and empty texts can't be turned into.
+            Err(
+                ExecutionError::NoSuchKey(_)
+                | ExecutionError::UnsupportedIndex(..)
+                | ExecutionError::UnsupportedListIndex(_)
+                | ExecutionError::UnsupportedMapIndex(_)
+                | ExecutionError::FunctionError { .. }
+                | ExecutionError::DivisionByZero(_)
+                | ExecutionError::RemainderByZero(_),
+            ) => Ok(()),
+            Err(e) => Err(CondError::Types { reason: e.to_string() }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Condition").field(&self.source).finish()
+    }
+}
+
+fn unknown(name: &str, known: &[&str]) -> CondError {
+    let suggestion = nearest(name, known.iter().copied()).map(str::to_owned);
+    CondError::Unknown { name: name.to_owned(), suggestion, known: known.join(", ") }
+}
+
+fn syntax_error(source: &str, errors: &cel::ParseErrors) -> CondError {
+    let (line, column, reason) = errors.errors.first().map_or((1, 1, "not an expression".to_owned()), |e| {
+        let place = |n: isize| usize::try_from(n).unwrap_or(1).max(1);
+        (place(e.pos.0), place(e.pos.1), e.msg.clone())
+    });
+    let snippet = source.lines().nth(line - 1).unwrap_or_default().to_owned();
+    CondError::Syntax { line, column, reason, snippet }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::*;
+
+    fn at(event: impl Into<Event>) -> Envelope {
+        let (lane, episode, step) = (LaneId(0), Some(EpisodeId(2)), Some(StepIndex(4)));
+        Envelope { seq: Seq(9), t_ns: 1_500_000_000, lane, episode, step, event: event.into() }
+    }
+
+    fn transition(reward: f64) -> Envelope {
+        let call = ToolCall::new("scale").with("service", "checkout").with("to", 4);
+        at(TransitionRecorded {
+            action: RecordedAction::Tool(call),
+            reward,
+            terminated: false,
+            truncated: false,
+            value: None,
+            state_hash: 1,
+            reward_sum: 1.0,
+            discounted_sum: 1.0,
+        })
+    }
+
+    fn holds(source: &str, envelope: &Envelope) -> bool {
+        Condition::compile(source).unwrap().matches(envelope, &DashState::default())
+    }
+
+    #[test]
+    fn conditions_hold_of_the_events_that_they_are_about() {
+        let event = transition(-0.25);
+        for source in [
+            r#"tool.name == "scale" && reward < 0.0"#,
+            "reward < 0",
+            "tool.args.to == 4 && tool.args.service.startsWith('check')",
+            "kind == 'TransitionRecorded' && episode == 2 && step == 4 && lane == 0 && seq == 9",
+            "t > 1.0 && t < 2.0",
+            "!terminated && !truncated",
+            "address == '2/4'",
+            "run.state == 'starting' && run.decisions == 0",
+            "kind in ['EpisodeEnded', 'TransitionRecorded']",
+            "['scale', 'restart'].exists(name, name == tool.name)",
+            "has(tool.name) && !has(alert.rule)",
+        ] {
+            assert!(holds(source, &event), "{source}");
+        }
+        for source in ["reward > 0", "tool.name == 'restart'", "success", "logprob_min < -5.0", "alert.rule == 'x'", "obs['a.p95'] > 1.0"] {
+            assert!(!holds(source, &event), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_an_event_lacks_is_not_false_by_negation_but_leaves_the_rest_alone() {
+        let event = transition(0.5);
+        assert!(!holds("!success", &event), "a transition has no success that could be negated");
+        assert!(holds("success || reward > 0.0", &event));
+    }
+
+    #[test]
+    fn the_last_observation_is_known_by_its_fields() {
+        let mut state = DashState::default();
+        let field = ObservationField { name: "checkout.p95".into(), unit: Unit::Milliseconds };
+        let missing = ObservationField { name: "search.p95".into(), unit: Unit::Milliseconds };
+        state.lanes.entry(LaneId(0)).or_default().episode.fields = vec![field, missing];
+        state.lanes.entry(LaneId(0)).or_default().episode.values = vec![Some(450.0), None];
+        let event = at(DecisionSettled { duration_ns: 1 });
+        let condition = |source: &str| Condition::compile(source).unwrap().matches(&event, &state);
+        assert!(condition("obs['checkout.p95'] > 400"));
+        assert!(!condition("obs['search.p95'] > 400"), "no reading");
+        assert!(condition("!('search.p95' in obs)"));
+    }
+
+    #[test]
+    fn a_mistake_says_what_and_where() {
+        let error = |source: &str| Condition::compile(source).unwrap_err();
+        let syntax = error("reward <\n  && kind");
+        assert!(matches!(&syntax, CondError::Syntax { line: 2, .. }), "{syntax}");
+        assert!(matches!(error(""), CondError::Syntax { .. }));
+        let unknown = error("rewrad < 0.0").to_string();
+        assert!(unknown.contains("`rewrad`") && unknown.contains("did you mean `reward`"), "{unknown}");
+        assert!(matches!(error("kind.matches('a+')"), CondError::Unknown { .. }), "a function that is not there");
+        assert!(matches!(error("reward"), CondError::NotBoolean { .. }));
+        assert!(matches!(error("kind - 1 == 2"), CondError::Types { .. }));
+    }
+
+    #[test]
+    fn an_expression_that_would_cost_much_is_refused() {
+        let long = format!("kind == '{}'", "x".repeat(SOURCE_BYTES_MAX));
+        assert!(matches!(Condition::compile(&long), Err(CondError::Long { .. })));
+        let deep = format!("{}true{}", "(".repeat(1500), ")".repeat(1500));
+        assert!(Condition::compile(&deep).is_err());
+        let loops = "[1].all(a, [1].all(b, [1].all(c, a + b + c > 0)))";
+        assert_eq!(Condition::compile(loops).unwrap_err(), CondError::Loops { depth: 3 });
+        assert!(Condition::compile("[1].all(a, [1].all(b, a + b > 0))").is_ok());
+    }
+
+    #[test]
+    fn every_variable_has_a_name_of_its_own_and_a_sample_that_compiles() {
+        for variable in Variable::ALL {
+            assert_eq!(Variable::by_name(variable.name()), Some(*variable));
+            assert!(Condition::compile(&format!("{0} == {0}", variable.name())).is_ok(), "{variable:?}");
+        }
+    }
+}

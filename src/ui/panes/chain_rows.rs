@@ -1,0 +1,320 @@
+//! One row of the thought chain, laid out as lines.
+
+use crate::event::{ErrorType, SafeText};
+use crate::state::{Outcome, Row, RowKind};
+use crate::ui::view::Detail;
+use crate::ui::widgets::{Glyphs, Role, format, text};
+
+/// Lines of a result that `Normal` shows.
+const RESULT_LINES: usize = 2;
+/// From this width on, lines begin with marks for cursor and fold.
+const MARKS_WIDTH_MIN: u16 = 50;
+
+/// A line: spans from the left, and one text at its right end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    pub spans: Vec<(String, Role)>,
+    pub right: Option<(String, Role)>,
+}
+
+/// What a row's lines depend on, beside the row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub width: u16,
+    pub detail: Detail,
+    /// The observation as the model reads it, not as people do.
+    pub compact: bool,
+    pub glyphs: Glyphs,
+}
+
+/// Lays `row` out. `open` is the row's own fold; unset, the detail level decides.
+pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
+    let detail = match open {
+        None => shape.detail,
+        Some(true) => Detail::Full,
+        Some(false) => Detail::Brief,
+    };
+    let mut out = Builder::new(shape, row.step.0);
+    match &row.kind {
+        RowKind::EpisodeStart { seed, level, goal } => out.episode_start(row, *seed, &level.to_string(), goal),
+        RowKind::Observation { text, compact } => {
+            let shown = if shape.compact { compact } else { text };
+            out.observation(shown, if shape.compact && detail == Detail::Normal { Detail::Full } else { detail });
+        }
+        RowKind::Thought { text, tokens, duration_ns, logprob_mean, entropy_mean } => {
+            out.thought(text, detail, &format!("{}  {}", format::counted(u64::from(*tokens), "token"), format::duration(*duration_ns)));
+            if detail == Detail::Full {
+                let part = |value: &Option<f32>| format::or_unset(*value, |v| format!("{v:.2}"));
+                out.note(&format!("mean log-prob {}  mean entropy {} nats", part(logprob_mean), part(entropy_mean)));
+            }
+        }
+        RowKind::Action { call, outcome, reward, .. } => {
+            let json = || SafeText::from(serde_json::to_string(call).unwrap_or_default());
+            let call = if shape.compact { json() } else { call.display() };
+            out.action(&call, outcome.as_ref(), *reward, detail);
+        }
+        RowKind::Text { text } => out.thought(text, detail, "no call"),
+        RowKind::Compressed { before, after, ratio } => {
+            out.plain('M', &format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"), Role::Dim);
+        }
+        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truncated, aborted, truth } => {
+            let (word, role) = match (success, aborted, truncated) {
+                (_, true, _) => ("X ABORTED", Role::Warn),
+                (true, false, _) => ("S SUCCESS", Role::Good),
+                (false, false, true) => ("F FAILED (step limit)", Role::Bad),
+                (false, false, false) => ("F FAILED", Role::Bad),
+            };
+            let figures = format!(
+                "{}  return {episode_return:.2}  hybrid {hybrid:.2}  final {final_reward:.2}",
+                format::counted(u64::from(*length), "step")
+            );
+            out.episode_end(row, (word, role), &figures, truth);
+        }
+        RowKind::Note { text } => out.plain('N', text, Role::Dim),
+    }
+    out.lines
+}
+
+/// The message that is being decoded.
+pub fn lay_out_streaming(raw: &SafeText, step: u32, rate: &str, shape: &Shape) -> Vec<Line> {
+    // The marks of the message format are for the model; people read words.
+    let words = raw.replace("<think>", "").replace("<end>", "").replace("<act>", "\n=> ");
+    let mut out = Builder::new(shape, step);
+    out.wrapped('T', words.trim_start(), Role::Thought);
+    out.lines.push(Line { spans: Vec::new(), right: Some((format!("streaming  {rate}"), Role::Dim)) });
+    out.lines
+}
+
+/// Whether a row holds `needle`, which is in lower case.
+pub fn holds(row: &Row, needle: &str) -> bool {
+    let has = |hay: &str| hay.to_lowercase().contains(needle);
+    match &row.kind {
+        RowKind::EpisodeStart { goal, .. } => has(goal),
+        RowKind::Observation { text, compact } => has(text) || has(compact),
+        RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => has(text),
+        RowKind::Action { call, outcome, .. } => has(&call.display()) || outcome.as_ref().is_some_and(|o| has(&o.result)),
+        RowKind::Compressed { .. } => has("memory compressed"),
+        RowKind::EpisodeEnd { truth, .. } => has(truth),
+    }
+}
+
+/// A word for why a call failed.
+pub fn error_word(error: ErrorType) -> &'static str {
+    match error {
+        ErrorType::Format => "format",
+        ErrorType::UnknownTool => "unknown tool",
+        ErrorType::Schema => "schema",
+        ErrorType::Refused => "refused",
+        ErrorType::RateLimited => "rate limited",
+        ErrorType::Timeout => "timeout",
+        ErrorType::Failed => "failed",
+    }
+}
+
+struct Builder<'a> {
+    shape: &'a Shape,
+    step: u32,
+    /// Columns before the text.
+    indent: u16,
+    lines: Vec<Line>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(shape: &'a Shape, step: u32) -> Self {
+        let marks = if shape.width >= MARKS_WIDTH_MIN { 2 } else { 0 };
+        Self { shape, step, indent: marks + if shape.width >= 20 { 6 } else { 2 }, lines: Vec::new() }
+    }
+
+    fn room(&self) -> usize {
+        self.shape.width.saturating_sub(self.indent).max(1) as usize
+    }
+
+    fn wrap(&self, text: &str) -> Vec<String> {
+        text::wrap(text, self.room(), self.shape.glyphs.ambiguous)
+    }
+
+    fn cells(&self, text: &str) -> usize {
+        text::width(text, self.shape.glyphs.ambiguous)
+    }
+
+    fn cut(&self, text: &str, room: usize) -> String {
+        text::truncate(text, room, self.shape.glyphs.cut(), self.shape.glyphs.ambiguous)
+    }
+
+    /// The head of a row's first line: fold mark, step, letter.
+    fn head(&self, letter: char, fold: char) -> Vec<(String, Role)> {
+        let role = match letter {
+            'T' => Role::Thought,
+            'A' => Role::Action,
+            'O' => Role::Observation,
+            _ => Role::Dim,
+        };
+        let mut spans = Vec::new();
+        if self.shape.width >= MARKS_WIDTH_MIN {
+            spans.push((format!(" {fold}"), Role::Dim));
+        }
+        if self.shape.width >= 20 {
+            spans.push((format!("{:>3} ", self.step), Role::Dim));
+        }
+        spans.push((format!("{letter} "), role));
+        spans
+    }
+
+    fn first(&mut self, letter: char, fold: char, text: String, role: Role) {
+        let mut spans = self.head(letter, fold);
+        spans.push((text, role));
+        self.lines.push(Line { spans, right: None });
+    }
+
+    fn more(&mut self, text: String, role: Role) {
+        let pad = " ".repeat(self.indent as usize);
+        self.lines.push(Line { spans: vec![(pad, Role::Text), (text, role)], right: None });
+    }
+
+    /// Puts `right` at the end of the last line where it has room; says whether it did.
+    fn right(&mut self, right: &str, role: Role) -> bool {
+        let used: usize = self.lines.last().map_or(0, |l| l.spans.iter().map(|(t, _)| self.cells(t)).sum());
+        let fits = used + 2 + self.cells(right) <= self.shape.width as usize;
+        if let Some(line) = self.lines.last_mut().filter(|_| fits) {
+            line.right = Some((right.to_owned(), role));
+        }
+        fits
+    }
+
+    fn wrapped(&mut self, letter: char, text: &str, role: Role) {
+        let mut lines = self.wrap(text).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let fold = if lines.len() > 0 { 'v' } else { ' ' };
+        self.first(letter, fold, first, role);
+        for line in lines {
+            self.more(line, role);
+        }
+    }
+
+    fn plain(&mut self, letter: char, text: &str, role: Role) {
+        self.wrapped(letter, text, role);
+    }
+
+    fn note(&mut self, text: &str) {
+        for line in self.wrap(text) {
+            self.more(line, Role::Dim);
+        }
+    }
+
+    fn thought(&mut self, text: &str, detail: Detail, figures: &str) {
+        if text.trim().is_empty() {
+            self.first('T', ' ', "(no thought)".into(), Role::Dim);
+        } else if detail == Detail::Brief {
+            self.one_line('T', text, Role::Thought);
+            return;
+        } else {
+            self.wrapped('T', text.trim(), Role::Thought);
+        }
+        if !self.right(figures, Role::Dim) && detail == Detail::Full {
+            self.note(figures);
+        }
+    }
+
+    /// The first line of `text`, and how many more there are.
+    fn one_line(&mut self, letter: char, text: &str, role: Role) {
+        let hidden = self.wrap(text.trim()).len().saturating_sub(1);
+        let more = if hidden > 0 { format!("[+{}]", format::counted(hidden as u64, "line")) } else { String::new() };
+        let room = self.room().saturating_sub(if hidden > 0 { self.cells(&more) + 2 } else { 0 });
+        let line = self.cut(text.trim(), room);
+        self.first(letter, if hidden > 0 { '>' } else { ' ' }, line, role);
+        if hidden > 0 {
+            self.right(&more, Role::Dim);
+        }
+    }
+
+    fn observation(&mut self, text: &str, detail: Detail) {
+        if detail == Detail::Full {
+            self.wrapped('O', text.trim(), Role::Observation);
+            return;
+        }
+        // An observation's first line says when, its last line what is wrong.
+        let mut lines = text.trim().lines();
+        let (first, last) = (lines.next().unwrap_or(""), lines.next_back());
+        let between = lines.count();
+        let summary = last.map_or_else(|| first.to_owned(), |last| format!("{first}  {last}"));
+        if between == 0 {
+            self.one_line('O', &summary, Role::Observation);
+            return;
+        }
+        let more = format!("[+{}]", format::counted(between as u64, "line"));
+        let line = self.cut(&summary, self.room().saturating_sub(self.cells(&more) + 2));
+        self.first('O', '>', line, Role::Observation);
+        self.right(&more, Role::Dim);
+    }
+
+    fn action(&mut self, call: &SafeText, outcome: Option<&Outcome>, reward: Option<f64>, detail: Detail) {
+        let (status, role) = match outcome {
+            None => ("in flight".to_owned(), Role::Warn),
+            Some(Outcome { error_type: None, duration_ns, .. }) => (format!("{:>7}  ok", format::duration(*duration_ns)), Role::Dim),
+            Some(Outcome { error_type: Some(e), duration_ns, .. }) => {
+                (format!("{:>7}  E {}", format::duration(*duration_ns), error_word(*e)), Role::Bad)
+            }
+        };
+        let right = reward.map_or_else(|| status.clone(), |r| format!("{status}  r {}", format::reward(r)));
+        let room = self.room().saturating_sub(self.cells(&right) + 2);
+        let result = outcome.map_or("", |o| o.result.trim());
+        let hidden = detail == Detail::Brief && !result.is_empty();
+        let fits = self.cells(call) <= room && !call.contains('\n');
+        if detail == Detail::Brief && room >= 8 {
+            let line = self.cut(call, room);
+            self.first('A', if hidden { '>' } else { ' ' }, line, Role::Action);
+        } else if fits {
+            self.first('A', if result.is_empty() { ' ' } else { 'v' }, call.to_string(), Role::Action);
+        } else {
+            self.wrapped('A', call, Role::Action);
+        }
+        if !self.right(&right, role) {
+            // On a narrow screen the figures have a line of their own.
+            let line = Line { spans: Vec::new(), right: Some((right, role)) };
+            self.lines.push(line);
+        }
+        if !hidden && !result.is_empty() {
+            self.result(result, detail, outcome.is_some_and(|o| o.error_type.is_some()));
+        }
+    }
+
+    fn result(&mut self, result: &str, detail: Detail, failed: bool) {
+        let role = if failed { Role::Bad } else { Role::Dim };
+        let lines = self.wrap(result);
+        let shown = if detail == Detail::Full { lines.len() } else { RESULT_LINES.min(lines.len()) };
+        let hidden = lines.len() - shown;
+        for line in lines.into_iter().take(shown) {
+            self.more(line, role);
+        }
+        if hidden > 0 {
+            let more = format!("[+{}]", format::counted(hidden as u64, "line"));
+            if !self.right(&more, Role::Dim) {
+                self.more(more, Role::Dim);
+            }
+        }
+    }
+
+    fn rule(&mut self, text: &str, role: Role) {
+        let across = if self.shape.glyphs.plain() { "-" } else { "─" };
+        let text = self.cut(&format!("{across}{across} {text} "), self.shape.width as usize);
+        let rest = across.repeat((self.shape.width as usize).saturating_sub(self.cells(&text)));
+        self.lines.push(Line { spans: vec![(text, role), (rest, Role::Border)], right: None });
+    }
+
+    fn episode_start(&mut self, row: &Row, seed: u64, level: &str, goal: &str) {
+        self.rule(&format!("episode {}  level {level}  seed {seed}", row.episode), Role::Strong);
+        if !goal.trim().is_empty() {
+            self.note(&format!("goal: {}", goal.trim()));
+        }
+    }
+
+    fn episode_end(&mut self, row: &Row, ending: (&str, Role), figures: &str, truth: &str) {
+        self.rule(&format!("episode {}  {}", row.episode, ending.0), ending.1);
+        for line in self.wrap(figures) {
+            self.more(line, Role::Text);
+        }
+        if !truth.trim().is_empty() {
+            self.note(&format!("truth: {}", truth.trim()));
+        }
+    }
+}

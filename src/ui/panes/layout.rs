@@ -1,0 +1,128 @@
+//! Where everything stands, from a wall of monitors down to one cell.
+//!
+//! ```text
+//! wide, from 200x50          full, from 100x28          compact, from 60x16        phone, from 36x14
+//! status                     status                     status                     status
+//! ┌ chain ┐┌ reward ┐┌ mem ┐ ┌ chain ──┐┌ reward ┐      ┌ chain (or focus) ──┐      policy, returns, success
+//! │       ││        ││     │ │         ││        │      │                    │      ───────────────────
+//! │       │├ tools ─┤│     │ │         │├ tools ─┤      └────────────────────┘      the focused pane,
+//! └───────┘└────────┘└─────┘ └─────────┘└────────┘      ┌ reward ─┐┌ gpu ────┐      without a frame
+//! ┌ gpu ─┐┌ alerts ┐┌ log ─┐ ┌ gpu ┐┌ alerts ┐┌ log ┐   └─────────┘└─────────┘      ───────────────────
+//! └──────┘└────────┘└──────┘ └─────┘└────────┘└─────┘   alerts / log / tabs         alerts / tabs
+//! keys                       keys                       keys                        keys
+//!
+//! one, smaller: status, the focused pane without a frame, tabs where there is room
+//! ```
+//!
+//! Status and hints are the shell's; what is laid out here lies between them.
+
+use crate::ui::view::{PaneId, View};
+use ratatui::layout::Rect;
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    Wide,
+    Full,
+    Compact,
+    Phone,
+    One,
+}
+
+impl Tier {
+    /// By what lies between status and hints: two rows less than the screen.
+    fn of(width: u16, height: u16) -> Self {
+        match (width, height) {
+            (200.., 48..) => Tier::Wide,
+            (100.., 26..) => Tier::Full,
+            (60.., 14..) => Tier::Compact,
+            (36.., 12..) => Tier::Phone,
+            (_, _) => Tier::One,
+        }
+    }
+}
+
+/// Rectangles, relative to the upper left corner of what was laid out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    pub panes: Vec<(PaneId, Rect)>,
+    /// Panes that are shown in short.
+    pub strips: Vec<(PaneId, Rect)>,
+    pub summary: Option<Rect>,
+    pub alerts: Option<Rect>,
+    pub log: Option<Rect>,
+    pub tabs: Option<Rect>,
+    /// Whether panes have frames.
+    pub framed: bool,
+}
+
+/// Lays `w` by `h` cells out for `view`'s focus and full screen.
+pub fn arrange(w: u16, h: u16, view: &View) -> Layout {
+    let tier = Tier::of(w, h);
+    let framed = matches!(tier, Tier::Wide | Tier::Full | Tier::Compact);
+    let mut layout = Layout { framed, ..Layout::default() };
+    match tier {
+        Tier::Wide | Tier::Full if view.full => layout.panes.push((view.focus, Rect::new(0, 0, w, h))),
+        Tier::Wide => wide(&mut layout, w, h),
+        Tier::Full => six(&mut layout, Rect::new(0, 0, w, h), 55),
+        Tier::Compact | Tier::Phone | Tier::One => {
+            let tabs = u16::from(h >= 4);
+            layout.tabs = (tabs > 0).then(|| Rect::new(0, h - 1, w, 1));
+            let h = h - tabs;
+            match tier {
+                Tier::Compact if !view.full => compact(&mut layout, view, w, h),
+                Tier::Phone if !view.full => phone(&mut layout, view, w, h),
+                Tier::Wide | Tier::Full | Tier::Compact | Tier::Phone | Tier::One => {
+                    layout.panes.push((view.focus, Rect::new(0, 0, w, h)));
+                }
+            }
+        }
+    }
+    layout
+}
+
+/// Memory and state get a column of their own.
+fn wide(layout: &mut Layout, w: u16, h: u16) {
+    let memory = 60 + (w - 200) / 6;
+    six(layout, Rect::new(0, 0, w - memory, h), 58);
+    layout.panes.push((PaneId::Memory, Rect::new(w - memory, 0, memory, h)));
+}
+
+/// The six panes: the chain takes `share` percent of the width of the upper part.
+fn six(layout: &mut Layout, area: Rect, share: u16) {
+    let Rect { x, y, width, height } = area;
+    let lower = (height * 35 / 100).clamp(9, 14);
+    let upper = height - lower;
+    let chain = (u32::from(width) * u32::from(share) / 100) as u16;
+    let reward = upper - (upper * 2 / 5);
+    let (gpu, alerts) = (width / 3, width / 3);
+    layout.panes.extend([
+        (PaneId::Chain, Rect::new(x, y, chain, upper)),
+        (PaneId::Reward, Rect::new(x + chain, y, width - chain, reward)),
+        (PaneId::Tools, Rect::new(x + chain, y + reward, width - chain, upper - reward)),
+        (PaneId::Gpu, Rect::new(x, y + upper, gpu, lower)),
+        (PaneId::Alerts, Rect::new(x + gpu, y + upper, alerts, lower)),
+        (PaneId::Log, Rect::new(x + gpu + alerts, y + upper, width - gpu - alerts, lower)),
+    ]);
+}
+
+/// The focused pane, two strips where that is the chain, then alerts and log, a row each.
+fn compact(layout: &mut Layout, view: &View, w: u16, h: u16) {
+    layout.alerts = Some(Rect::new(0, h - 2, w, 1));
+    layout.log = Some(Rect::new(0, h - 1, w, 1));
+    let body = h - 2;
+    let strips = if view.focus == PaneId::Chain && body >= 14 { 6 } else { 0 };
+    layout.panes.push((view.focus, Rect::new(0, 0, w, body - strips)));
+    if strips > 0 {
+        let y = body - strips;
+        layout.strips.push((PaneId::Reward, Rect::new(0, y, w / 2, strips)));
+        layout.strips.push((PaneId::Gpu, Rect::new(w / 2, y, w - w / 2, strips)));
+    }
+}
+
+fn phone(layout: &mut Layout, view: &View, w: u16, h: u16) {
+    let alerts = if h >= 17 { 3 } else { 1 };
+    layout.summary = Some(Rect::new(0, 0, w, 3));
+    layout.panes.push((view.focus, Rect::new(0, 3, w, h - 3 - alerts)));
+    layout.alerts = Some(Rect::new(0, h - alerts, w, alerts));
+}

@@ -1,0 +1,137 @@
+//! What small screens show instead of panes: strips, an alert line, a log line, tabs, one status line.
+
+use super::{Pane, alerts, gpu, log, notice, reward};
+use crate::event::GpuStatus;
+use crate::ui::view::{Context, PaneId};
+use crate::ui::widgets::{Canvas, Role, format, sparkline};
+
+/// A pane in two to four lines.
+pub fn draw_strip(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    match pane.id {
+        PaneId::Reward => draw_reward(&mut pane.open(canvas, ""), pane.ctx),
+        PaneId::Gpu => draw_machine(&mut pane.open(canvas, ""), pane.ctx),
+        PaneId::Chain | PaneId::Tools | PaneId::Alerts | PaneId::Log | PaneId::Memory => super::draw_pane(canvas, pane),
+    }
+}
+
+/// Returns of the newest episodes on one row.
+fn returns(ctx: &Context<'_>, columns: u16, canvas: &Canvas<'_>) -> String {
+    let values: Vec<f64> = ctx.state.episodes.iter().map(|e| e.end.episode_return).collect();
+    let finite = values.iter().copied().filter(|v| v.is_finite());
+    let range = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    sparkline(&values, ctx.state.episodes.total() - values.len() as u64, columns, range, canvas.glyphs())
+}
+
+fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let width = inner.width();
+    let Some(lane) = ctx.state.lane(ctx.view.lane) else {
+        notice(inner, "waiting for the first reward");
+        return;
+    };
+    let mut y = 0;
+    if !ctx.state.episodes.is_empty() && inner.height() >= 3 {
+        let curve = returns(ctx, width.saturating_sub(8), inner);
+        inner.text(0, 0, "returns", Role::Dim);
+        inner.text(8, 0, &curve, Role::Curve);
+        y = 1;
+    }
+    let last = format::or_unset(lane.episode.reward_last, format::reward);
+    let now = format!("step {}  r {last}  sum {:.2}", lane.episode.step, lane.episode.reward_sum);
+    inner.text_upto(0, width, y, &now, Role::Text);
+    let success = reward::success(ctx.state);
+    inner.text_upto(0, width, y + 1, success.split("  ").next().unwrap_or(&success), Role::Text);
+    if let Some(last) = ctx.state.episodes.iter().next_back() {
+        let (word, role) = if last.end.success { ("S", Role::Good) } else { ("F", Role::Bad) };
+        let text = format!("last {word}  return {:.2}  {}", last.end.episode_return, format::counted(u64::from(last.end.length), "step"));
+        inner.text_upto(0, width, y + 2, &text, role);
+    }
+}
+
+fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let width = inner.width();
+    let Some(sample) = &ctx.state.telemetry else {
+        notice(inner, "waiting for the first sample");
+        return;
+    };
+    let line = match &sample.gpu {
+        GpuStatus::Unavailable { reason } => format!("GPU n/a  {reason}"),
+        GpuStatus::Devices(devices) => {
+            let parts: Vec<String> = devices
+                .iter()
+                .map(|d| format!("{} {}", d.index, format::or_unset(d.utilization_ratio, format::percent_whole)))
+                .collect();
+            format!("GPU {}", parts.join("  "))
+        }
+    };
+    inner.text_upto(0, width, 0, &line, Role::Text);
+    let cpu = format::or_unset(sample.host.cpu_ratio, format::percent_whole);
+    let rss = format::or_unset(sample.host.process_rss_bytes, |b| format::bytes(b as f64));
+    inner.text_upto(0, width, 1, &format!("cpu {cpu}  ours {rss}"), Role::Text);
+    inner.text_upto(0, width, 2, &tools_line(ctx), Role::Text);
+    inner.text_upto(0, width, 3, &gpu::throughput(ctx.state), Role::Text);
+}
+
+fn tools_line(ctx: &Context<'_>) -> String {
+    let tools = ctx.state.tools.values();
+    let (calls, errors) = tools.fold((0, 0), |(c, e), t| (c + t.calls_total, e + t.errors_total));
+    match calls {
+        0 => "tools: waiting for the first call".into(),
+        _ => format!("tools {}  {}", format::counted(calls, "call"), format::counted(errors, "error")),
+    }
+}
+
+/// For a phone: checkpoint, then returns and success, on two rows.
+pub fn draw_summary(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let width = canvas.width();
+    let serving = ctx.state.serving.as_ref().map_or("n/a (loading)", |c| c.0.as_str());
+    super::labelled(canvas, 0, " policy", serving, Role::Text);
+    let success = format::or_unset(ctx.state.success_ratio(reward::SUCCESS_WINDOW), format::percent);
+    let last = ctx.state.lane(ctx.view.lane).and_then(|l| l.episode.reward_last);
+    let x = canvas.text(0, 1, &format!(" r {} ", format::or_unset(last, format::reward)), Role::Text);
+    let end = canvas.text_before(width, 1, &format!(" success {success}"), Role::Text);
+    let curve = returns(ctx, end.saturating_sub(x), canvas);
+    canvas.text(x, 1, &curve, Role::Curve);
+    if canvas.height() > 2 {
+        canvas.rule(2);
+    }
+}
+
+/// The alerts that matter most, one a row.
+pub fn draw_alerts(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let alerts = alerts::current(ctx.state);
+    let width = canvas.width();
+    if alerts.is_empty() {
+        canvas.text_upto(1, width, 0, "no alerts", Role::Dim);
+        return;
+    }
+    let now = ctx.state.t_ns;
+    for (y, alert) in (0..canvas.height()).zip(&alerts) {
+        let row = ratatui::layout::Rect::new(1, y, width.saturating_sub(2), 1);
+        alerts::line(&mut canvas.part(row), 0, alert, now);
+    }
+}
+
+/// The newest line of the log.
+pub fn draw_log(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let width = canvas.width();
+    match ctx.state.log.last() {
+        Some(row) => log::line(&mut canvas.part(ratatui::layout::Rect::new(1, 0, width.saturating_sub(2), 1)), 0, row),
+        None => {
+            canvas.text_upto(1, width, 0, "no log lines yet", Role::Dim);
+        }
+    }
+}
+
+/// `[1 chain] 2 reward …`: the one in brackets is shown.
+pub fn draw_tabs(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let long = ["chain", "reward", "tools", "gpu", "alerts", "log"];
+    let short = ["chain", "rwd", "tool", "gpu", "alrt", "log"];
+    let names = if canvas.width() >= 60 { long } else { short };
+    let mut x = 0;
+    for ((n, id), name) in (1..).zip(PaneId::NUMBERED).zip(names) {
+        let chosen = ctx.view.focus == id;
+        let label = if canvas.width() >= 40 { format!("{n} {name}") } else { n.to_string() };
+        let label = if chosen { format!("[{label}]") } else { format!(" {label} ") };
+        x = canvas.text(x, 0, &label, if chosen { Role::Strong } else { Role::Dim });
+    }
+}

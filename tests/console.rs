@@ -1,0 +1,224 @@
+//! The console in a terminal of its own: what it writes, and that it gives the terminal back whatever ends it.
+
+#![cfg(unix)]
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The longest that anything here may take: a wait, not a measurement.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn parser(rows: u16, columns: u16) -> vt100::Parser {
+    let size = |n| std::num::NonZero::new(n).unwrap();
+    vt100::Parser::new(size(rows), size(columns), 0)
+}
+
+struct Console {
+    child: Box<dyn Child + Send + Sync>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    output: Arc<Mutex<Vec<u8>>>,
+    /// Ask the reader to let go of the terminal when it next reads something.
+    let_go: Arc<AtomicBool>,
+    _home: tempfile::TempDir,
+}
+
+impl Console {
+    /// `pilothouse ARGS` on a terminal of `columns` x `rows`, with a home of its own.
+    fn start(arguments: &[&str], columns: u16, rows: u16) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let pair = native_pty_system().openpty(PtySize { rows, cols: columns, ..PtySize::default() }).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pilothouse"));
+        command.args(arguments);
+        command.env_clear();
+        command.env("TERM", "xterm-256color");
+        command.env("HOME", home.path());
+        command.cwd(home.path());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = pair.master.take_writer().unwrap();
+        let output = Arc::new(Mutex::new(Vec::new()));
+        let let_go = Arc::new(AtomicBool::new(false));
+        let (sink, stop) = (output.clone(), let_go.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(n @ 1..) = reader.read(&mut bytes) {
+                sink.lock().unwrap().extend_from_slice(&bytes[..n]);
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+            }
+        });
+        Self { child, master: Some(pair.master), writer: Some(writer), output, let_go, _home: home }
+    }
+
+    fn output(&self) -> Vec<u8> {
+        self.output.lock().unwrap().clone()
+    }
+
+    fn screen(&self, columns: u16, rows: u16) -> String {
+        let mut parser = parser(rows, columns);
+        parser.process(&self.output());
+        parser.screen().contents()
+    }
+
+    fn until(&self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
+        let begin = Instant::now();
+        while !holds(self) {
+            assert!(begin.elapsed() < PATIENCE, "never: {what}; screen:\n{}", self.screen(100, 30));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn until_shown(&self, text: &str) {
+        self.until(text, |c| c.screen(100, 30).contains(text));
+    }
+
+    fn keys(&mut self, keys: &str) {
+        let writer = self.writer.as_mut().unwrap();
+        writer.write_all(keys.as_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.child.process_id().unwrap() as i32).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for the end; whether it was a good one.
+    fn ended(&mut self) -> bool {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            assert!(begin.elapsed() < PATIENCE, "it never ended");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The alternate screen was left and the cursor is back.
+    fn assert_given_back(&self) {
+        self.until("the terminal is given back", |c| {
+            let mut parser = parser(30, 100);
+            parser.process(&c.output());
+            let screen = parser.screen();
+            !screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste()
+        });
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        // It has ended already, except where a test failed.
+        let _ = self.child.kill();
+    }
+}
+
+fn live() -> Console {
+    let console = Console::start(&["run", "--agent", "heuristic", "--seed", "7", "--no-record"], 100, 30);
+    console.until_shown("LIVE");
+    console
+}
+
+#[test]
+fn space_pauses_help_opens_and_quitting_asks_first() {
+    let mut console = live();
+    console.keys(" ");
+    console.until_shown("PAUSED");
+    console.keys("?");
+    console.until_shown("Keys and commands");
+    console.keys("\x1b");
+    console.until("help closes", |c| !c.screen(100, 30).contains("Keys and commands"));
+    console.keys("q");
+    console.until_shown("Quitting ends this run");
+    console.keys("n");
+    console.until_shown("the run goes on");
+    console.keys("qy");
+    assert!(console.ended());
+    console.assert_given_back();
+}
+
+#[test]
+fn a_paste_triggers_nothing() {
+    let mut console = live();
+    console.keys("\x1b[200~qy q\x1b[201~");
+    console.until_shown("pasted text is not taken as keys");
+    assert!(console.child.try_wait().unwrap().is_none());
+    console.keys("\x03");
+    console.until_shown("Quitting ends this run");
+    console.keys("\x03");
+    assert!(console.ended());
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::HUP, rustix::process::Signal::INT] {
+        let mut console = live();
+        console.signal(signal);
+        console.ended();
+        console.assert_given_back();
+    }
+}
+
+#[test]
+fn a_stop_gives_the_terminal_back_and_continuing_paints_again() {
+    let mut console = live();
+    console.keys("\x1a");
+    console.assert_given_back();
+    let before = console.output().len();
+    console.signal(rustix::process::Signal::CONT);
+    console.until("it paints again", |c| {
+        let output = c.output();
+        output.len() > before && {
+            let mut parser = parser(30, 100);
+            parser.process(&output);
+            parser.screen().alternate_screen() && parser.screen().contents().contains("LIVE")
+        }
+    });
+    console.keys("qy");
+    assert!(console.ended());
+    console.assert_given_back();
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_the_console() {
+    let mut console = live();
+    console.let_go.store(true, Ordering::SeqCst);
+    console.keys("?");
+    console.writer = None;
+    console.master = None;
+    console.ended();
+}
+
+/// Everything that is written is printable text or one of these: no escape that came from elsewhere.
+#[test]
+fn only_our_own_escapes_are_written() {
+    let mut console = live();
+    console.keys("?");
+    console.until_shown("Keys and commands");
+    console.keys("\x1b");
+    console.until("help closes", |c| !c.screen(100, 30).contains("Keys and commands"));
+    console.keys("qy");
+    console.ended();
+    console.assert_given_back();
+    let output = String::from_utf8(console.output()).unwrap();
+    for (at, _) in output.match_indices('\x1b') {
+        let rest = &output[at + 1..];
+        let body = rest.strip_prefix('[').unwrap_or_else(|| panic!("no control sequence: {:?}", &rest[..8.min(rest.len())]));
+        let end = body.find(|c: char| c.is_ascii_alphabetic()).unwrap();
+        let (parameters, last) = (&body[..end], &body[end..=end]);
+        let known = match last {
+            "m" | "H" => parameters.chars().all(|c| c.is_ascii_digit() || c == ';'),
+            "J" => parameters == "2",
+            "h" | "l" => ["?1049", "?25", "?2004", "?2026", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&parameters),
+            _ => false,
+        };
+        assert!(known, "{parameters}{last}");
+    }
+    assert!(!output.contains(['\u{7}', '\u{9b}', '\u{202e}']));
+}
