@@ -1,5 +1,6 @@
 //! The console in a terminal of its own: what it writes, and that it gives the terminal back whatever ends it.
 
+#![allow(clippy::unwrap_used)]
 #![cfg(unix)]
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};

@@ -1,5 +1,7 @@
 //! One path: however the events reach a screen, the screen is the same. And a recording that was cut or changed says so.
 
+#![allow(clippy::unwrap_used)]
+
 mod events;
 
 use events::Random;
@@ -229,7 +231,7 @@ fn no_recording_holds_a_raw_control_byte() {
 fn committed(bytes: &[u8]) -> u64 {
     let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     let text = String::from_utf8_lossy(&bytes[..whole]);
-    let last = text.lines().filter(|l| l.starts_with("{\"k\":\"Commit\"")).next_back();
+    let last = text.lines().rfind(|l| l.starts_with("{\"k\":\"Commit\""));
     last.map_or(0, |l| serde_json::from_str::<serde_json::Value>(l).unwrap()["upto"].as_u64().unwrap())
 }
 

@@ -91,8 +91,6 @@ impl Condition {
             Err(
                 ExecutionError::NoSuchKey(_)
                 | ExecutionError::UnsupportedIndex(..)
-                | ExecutionError::UnsupportedListIndex(_)
-                | ExecutionError::UnsupportedMapIndex(_)
                 | ExecutionError::FunctionError { .. }
                 | ExecutionError::DivisionByZero(_)
                 | ExecutionError::RemainderByZero(_),

@@ -20,6 +20,10 @@ pub use recorder::{RecordError, Recorder};
 use crate::event::{Clock, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Events that a tap's reader may be behind before the run waits for it.
+const TAP_EVENTS: usize = 4096;
 
 /// Where an event belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,15 +39,24 @@ pub struct Journal {
     seq: Seq,
     hub: Hub,
     recorder: Option<Recorder>,
+    tap: Option<SyncSender<Arc<Envelope>>>,
 }
 
 impl Journal {
     /// With `recorder`, nothing is handed out that is not also on its way to the file.
     pub fn new(clock: Arc<dyn Clock>, recorder: Option<Recorder>) -> Self {
-        Self { clock, seq: Seq(0), hub: Hub::new(hub::RING_EVENTS), recorder }
+        Self { clock, seq: Seq(0), hub: Hub::new(hub::RING_EVENTS), recorder, tap: None }
     }
 
-    /// Appends an event. Waits only for the recorder's queue.
+    /// Every event from now on, none left out: for a reader without a screen, such as a pipe, for which the run waits. A reader that is gone
+    /// is waited for no more.
+    pub fn tap(&mut self) -> Receiver<Arc<Envelope>> {
+        let (tap, events) = sync_channel(TAP_EVENTS);
+        self.tap = Some(tap);
+        events
+    }
+
+    /// Appends an event. Waits only for the recorder's queue, and for the tap's where there is one.
     pub fn append(&mut self, place: Place, event: impl Into<Event>) -> Seq {
         self.seq = self.seq.next();
         let envelope = Arc::new(Envelope {
@@ -56,6 +69,9 @@ impl Journal {
         });
         if let Some(recorder) = &self.recorder {
             recorder.send(envelope.clone());
+        }
+        if self.tap.as_ref().is_some_and(|tap| tap.send(envelope.clone()).is_err()) {
+            self.tap = None;
         }
         self.hub.publish(envelope);
         self.seq

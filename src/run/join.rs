@@ -12,6 +12,7 @@ use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, Hub, Journal, 
 use crate::model::DeviceChoice;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 /// This build, as headers and run facts name it.
@@ -72,6 +73,8 @@ pub struct RunPlan {
     pub pace: Pace,
     pub streams: bool,
     pub record: Option<PathBuf>,
+    /// Whether somebody reads every event and is waited for.
+    pub tapped: bool,
 }
 
 /// A run that was started: its thread, and how to see and reach it.
@@ -79,6 +82,8 @@ pub struct Started {
     pub hub: Hub,
     pub commands: CommandSender,
     pub recording: Option<PathBuf>,
+    /// Every event from the first on, where the plan asks for it.
+    pub tap: Option<Receiver<Arc<Envelope>>>,
     engine: JoinHandle<()>,
 }
 
@@ -131,14 +136,15 @@ pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
     let interval = std::time::Duration::from_millis(u64::from(config.record.commit_interval_ms));
     let recorder = plan.record.as_deref().map(|path| Recorder::create(path, &header, interval)).transpose().map_err(Failure::usage)?;
     let recording = recorder.as_ref().map(|r| r.path().to_owned());
-    let journal = Journal::new(clock.clone(), recorder);
+    let mut journal = Journal::new(clock.clone(), recorder);
+    let tap = plan.tapped.then(|| journal.tap());
     let hub = journal.hub();
     let (commands, inbox) = inbox(INBOX);
     let wake = commands.with_origin(Origin::Internal);
     let spawned = std::thread::Builder::new().name("engine".into()).spawn(move || {
         Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock).run();
     });
-    Ok(Started { hub, commands, recording, engine: spawned.map_err(Failure::failed)? })
+    Ok(Started { hub, commands, recording, tap, engine: spawned.map_err(Failure::failed)? })
 }
 
 pub fn window(config: &Config) -> WindowSettings {

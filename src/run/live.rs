@@ -5,10 +5,10 @@ use super::exit::{Code, Failure, Outcome};
 use super::join::{RunPlan, configuration, recording_path, start};
 use crate::config::Config;
 use crate::event::*;
-use crate::journal::{Delivery, Hub};
 use crate::learn::{bootstrap_mean, wilson};
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
 
 pub fn run(args: &RunArgs, global: &GlobalArgs) -> Outcome {
     let config = configuration(global, Some(args))?;
@@ -31,7 +31,8 @@ fn record(args: &RunArgs, config: &Config) -> Result<Option<std::path::PathBuf>,
 }
 
 fn console(args: &RunArgs, config: &Config) -> Outcome {
-    let plan = RunPlan { episodes_max: args.episodes, pace: config.run.pace.0, streams: true, record: record(args, config)? };
+    let plan =
+        RunPlan { episodes_max: args.episodes, pace: config.run.pace.0, streams: true, record: record(args, config)?, tapped: false };
     let started = start(config, plan)?;
     super::screen::live(started, config)
 }
@@ -43,10 +44,19 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         pace: args.pace.unwrap_or(Pace::Max),
         streams: false,
         record: args.record.clone(),
+        tapped: true,
     };
-    let started = start(config, plan)?;
+    let mut started = start(config, plan)?;
     super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
-    let summary = print(&started.hub, args.json)?;
+    let printed = started.tap.take().map_or_else(|| Ok(Summary::default()), |events| print(&events, args.json));
+    let summary = match printed {
+        Ok(summary) => summary,
+        // A reader that has seen enough, such as `head`, ends the run.
+        Err(e) => {
+            started.shut_down();
+            return if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(Code::Holds) } else { Err(Failure::failed(e)) };
+        }
+    };
     if let Some(path) = &started.recording {
         eprintln!("recorded to {}", path.display());
     }
@@ -68,6 +78,14 @@ struct Summary {
 }
 
 impl Summary {
+    fn add(&mut self, e: &EpisodeEnded) {
+        self.successes += u64::from(e.success);
+        self.returns.push(e.episode_return);
+        self.hybrids.push(e.hybrid);
+        self.lengths.push(f64::from(e.length));
+        self.tool_errors += u64::from(e.tool_errors);
+    }
+
     fn print(&self, json: bool) {
         if json || self.returns.is_empty() {
             return;
@@ -94,79 +112,69 @@ impl Summary {
     }
 }
 
-/// Prints until the run has ended.
-fn print(hub: &Hub, json: bool) -> Result<Summary, Failure> {
-    let mut subscription = hub.subscribe();
-    let mut seen = Seq(0);
-    let (mut out, mut summary) = (Vec::new(), Summary::default());
+/// Prints until the run has ended. The run waits for whoever reads the output.
+fn print(events: &Receiver<Arc<Envelope>>, json: bool) -> std::io::Result<Summary> {
+    let mut summary = Summary::default();
     let stdout = std::io::stdout();
+    let mut out = std::io::BufWriter::new(stdout.lock());
     loop {
-        let more = subscription.poll(&mut out, 4096);
-        let mut stdout = stdout.lock();
-        for delivery in out.drain(..) {
-            match delivery {
-                Delivery::Event(envelope) => {
-                    seen = envelope.seq;
-                    one(&envelope, json, &mut stdout, &mut summary).map_err(Failure::failed)?;
-                }
-                // The first snapshot may hold events already: they are the run's beginning, before any episode.
-                Delivery::Snapshot(state) if seen == Seq(0) => seen = state.seq,
-                Delivery::Snapshot(state) => {
-                    return Err(Failure::failed(format!("printing fell behind at event {}; use --record", state.seq)));
-                }
+        let next = match events.try_recv() {
+            Ok(envelope) => Some(envelope),
+            Err(TryRecvError::Empty) => {
+                out.flush()?;
+                events.recv().ok()
             }
-        }
-        stdout.flush().map_err(Failure::failed)?;
-        drop(stdout);
-        if !more {
-            if subscription.is_ended() {
-                return Ok(summary);
-            }
-            subscription.wait(Duration::from_millis(200));
-        }
+            Err(TryRecvError::Disconnected) => None,
+        };
+        let Some(envelope) = next else { break };
+        one(&envelope, json, &mut out, &mut summary)?;
     }
+    out.flush()?;
+    Ok(summary)
 }
 
 fn one(envelope: &Envelope, json: bool, out: &mut impl Write, summary: &mut Summary) -> std::io::Result<()> {
     if json {
         writeln!(out, "{}", serde_json::to_string(envelope)?)?;
     }
-    match &envelope.event {
-        Event::EpisodeEnded(e) => {
-            summary.successes += u64::from(e.success);
-            summary.returns.push(e.episode_return);
-            summary.hybrids.push(e.hybrid);
-            summary.lengths.push(f64::from(e.length));
-            summary.tool_errors += u64::from(e.tool_errors);
-            if !json {
-                let verdict = if e.success { "success" } else { "failure" };
-                writeln!(
-                    out,
-                    "lane {} episode {}: {verdict}  return {:.2}  hybrid {:.3}  final {:.2}  length {}  tool errors {}  ({})",
-                    envelope.lane,
-                    envelope.episode.unwrap_or_default(),
-                    e.episode_return,
-                    e.hybrid,
-                    e.final_reward,
-                    e.length,
-                    e.tool_errors,
-                    e.truth
-                )?;
-            }
+    if let Event::EpisodeEnded(e) = &envelope.event {
+        summary.add(e);
+        if !json {
+            episode_line(out, envelope, e)?;
         }
-        Event::SinkFailed(e) => {
-            summary.failed = true;
-            summary.reason = format!("{}: {}", e.sink, e.reason);
-        }
-        Event::PolicyStateChanged(e) if e.state == PolicyState::Failed => {
-            summary.failed = true;
-            summary.reason = e.detail.to_string();
-        }
-        Event::LogLine(e) if e.level == LogLevel::Error => {
-            summary.failed = true;
-            summary.reason = format!("{}: {}", e.target, e.text);
-        }
-        _ => {}
+    }
+    if let Some(reason) = failure(&envelope.event) {
+        (summary.failed, summary.reason) = (true, reason);
     }
     Ok(())
+}
+
+fn episode_line(out: &mut impl Write, envelope: &Envelope, e: &EpisodeEnded) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "lane {} episode {}: {}  return {:.2}  hybrid {:.3}  final {:.2}  length {}  tool errors {}  ({})",
+        envelope.lane,
+        envelope.episode.unwrap_or_default(),
+        if e.success { "success" } else { "failure" },
+        e.episode_return,
+        e.hybrid,
+        e.final_reward,
+        e.length,
+        e.tool_errors,
+        e.truth
+    )
+}
+
+/// Why a run that says this has failed.
+fn failure(event: &Event) -> Option<String> {
+    if let Event::SinkFailed(e) = event {
+        return Some(format!("{}: {}", e.sink, e.reason));
+    }
+    if let Event::PolicyStateChanged(e) = event {
+        return (e.state == PolicyState::Failed).then(|| e.detail.to_string());
+    }
+    if let Event::LogLine(e) = event {
+        return (e.level == LogLevel::Error).then(|| format!("{}: {}", e.target, e.text));
+    }
+    None
 }

@@ -52,7 +52,10 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let alerts = current(pane.ctx.state);
     let mut inner = pane.open(canvas, &counts(&alerts));
     if alerts.is_empty() {
-        notice(&mut inner, "nothing fires\nno alert rules are loaded; alerts of the console itself, such as a recorder that fails, come here");
+        notice(
+            &mut inner,
+            "nothing fires\nno alert rules are loaded; alerts of the console itself, such as a recorder that fails, come here",
+        );
         return;
     }
     let skip = pane.scroll().up.min(alerts.len().saturating_sub(1));

@@ -4,8 +4,8 @@
 //! text stands still until the pane is full and then moves up by about a third: that can be read, and it costs a fraction
 //! of the bytes of moving at each line.
 
-use super::chain_rows::{Line, Shape, holds, lay_out, lay_out_streaming};
 use super::Pane;
+use super::chain_rows::{Line, Shape, holds, lay_out, lay_out_streaming};
 use crate::event::{PolicyState, Seq};
 use crate::state::{LaneState, Row, Transcript};
 use crate::ui::view::{Context, Detail, Scroll, View};

@@ -95,9 +95,7 @@ fn utilization(state: &DashState, index: u32, columns: u16, canvas: &Canvas<'_>)
         .telemetry_history
         .iter()
         .map(|(_, sample)| match &sample.gpu {
-            GpuStatus::Devices(devices) => {
-                devices.iter().find(|d| d.index == index).and_then(|d| d.utilization_ratio).unwrap_or(f64::NAN)
-            }
+            GpuStatus::Devices(devices) => devices.iter().find(|d| d.index == index).and_then(|d| d.utilization_ratio).unwrap_or(f64::NAN),
             GpuStatus::Unavailable { .. } => f64::NAN,
         })
         .collect();

@@ -56,10 +56,8 @@ fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let line = match &sample.gpu {
         GpuStatus::Unavailable { reason } => format!("GPU n/a  {reason}"),
         GpuStatus::Devices(devices) => {
-            let parts: Vec<String> = devices
-                .iter()
-                .map(|d| format!("{} {}", d.index, format::or_unset(d.utilization_ratio, format::percent_whole)))
-                .collect();
+            let parts: Vec<String> =
+                devices.iter().map(|d| format!("{} {}", d.index, format::or_unset(d.utilization_ratio, format::percent_whole))).collect();
             format!("GPU {}", parts.join("  "))
         }
     };

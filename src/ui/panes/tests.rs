@@ -32,9 +32,9 @@ impl Script {
     fn episode(&mut self, number: u32, steps: u32, success: bool, words: &str) {
         (self.episode, self.step) = (Some(EpisodeId(number)), None);
         let metric = |name: &str, unit| ObservationField { name: name.into(), unit };
-        let fields = ["gw", "pay"].iter().flat_map(|s| {
-            [metric(&format!("{s}.p95"), Unit::Milliseconds), metric(&format!("{s}.errors"), Unit::Ratio)]
-        });
+        let fields = ["gw", "pay"]
+            .iter()
+            .flat_map(|s| [metric(&format!("{s}.p95"), Unit::Milliseconds), metric(&format!("{s}.errors"), Unit::Ratio)]);
         self.say(EpisodeStarted {
             seed: Seed(7),
             level: Level::L1,
