@@ -135,7 +135,7 @@ fn a_broken_byte_without_its_chain_is_partial_input() {
     let dir = tempfile::tempdir().unwrap();
     let path = record(dir.path(), "r.jsonl", &["--episodes", "1", "--agent", "heuristic"]);
     let text_before = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text_before.replacen("\"thought\":\"alert", "\"thought\":\"alerx", 1)).unwrap();
+    std::fs::write(&path, text_before.replacen("\"reason\":\"started", "\"reason\":\"startex", 1)).unwrap();
     let (found, message) = verify(&path, dir.path());
     assert_eq!(found, 4, "{message}");
     assert!(message.contains("steps 1/1"), "{message}");
@@ -229,6 +229,52 @@ fn a_recording_is_never_overwritten() {
     let output = pilothouse(&["run", "--headless", "--agent", "heuristic", "--record", path.to_str().unwrap()], dir.path());
     assert_eq!(code(&output), 2);
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// The limit on a file's size stands for a full disk: writes fail from there on.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_a_headless_run_and_loses_nothing_that_was_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "trap '' XFSZ; ulimit -f 800; exec \"$0\" run --headless --agent heuristic --episodes 100000 --seed 3 --record full.jsonl";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_pilothouse")]).env("HOME", dir.path()).current_dir(dir.path());
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 1, "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the recording can't be written"), "{}", text(&output.stderr));
+    let path = dir.path().join("full.jsonl");
+    let (found, message) = verify(&path, dir.path());
+    assert!(found == 0 || found == 4, "{found}: {message}");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let last: serde_json::Value = serde_json::from_str(written.lines().last().unwrap()).unwrap();
+    assert!(last["upto"].as_u64().unwrap() > 500, "{last}");
+}
+
+#[test]
+fn output_that_nobody_reads_ends_a_command_quietly() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [&["config", "show"][..], &["man"], &["completions", "bash"], &["run", "--headless", "--agent", "heuristic", "--json"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pilothouse"));
+        command.args(args).env("HOME", dir.path()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((code(&output), text(&output.stderr)), (0, String::new()), "{args:?}");
+    }
+}
+
+#[test]
+fn every_event_of_a_headless_run_is_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in ["1", "2", "3", "4"] {
+        let args = ["run", "--headless", "--agent", "heuristic", "--episodes", "40", "--lanes", "4", "--seed", seed, "--json"];
+        let output = pilothouse(&args, dir.path());
+        let seqs = text(&output.stdout)
+            .lines()
+            .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap()["seq"].as_u64().unwrap())
+            .collect::<Vec<_>>();
+        assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+    }
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub struct Engine {
     slots: Vec<Slot>,
     slots_total: u64,
     recorder_failed: bool,
+    /// When the present pause began.
+    paused_at_ns: u64,
     loading: Option<(CheckpointId, Option<(CommandId, Origin)>)>,
     ended: bool,
 }
@@ -58,6 +60,7 @@ impl Engine {
             slots: Vec::new(),
             slots_total: 0,
             recorder_failed: false,
+            paused_at_ns: 0,
             loading: None,
             ended: false,
             settings,
@@ -84,6 +87,7 @@ impl Engine {
             tools: spec.tools.clone(),
             reward: s.reward,
             profile: s.facts.profile.clone(),
+            decoding: s.decoding(),
         };
         let pace = s.pace;
         self.append(started);
@@ -130,7 +134,17 @@ impl Engine {
             return true;
         }
         self.look_at_recorder();
+        self.end_long_pause();
         self.turn()
+    }
+
+    /// A pause that was forgotten ends by itself where the place asks for it; one whose cause lasts does not.
+    fn end_long_pause(&mut self) {
+        let Some(max_ns) = self.settings.pause_ns_max else { return };
+        let paused_ns = self.journal.now_ns().saturating_sub(self.paused_at_ns);
+        if self.control.state == RunState::Paused && paused_ns >= max_ns && self.objection(&Command::Resume).is_none() {
+            self.set_state(RunState::Running, &format!("the pause was longer than {} s, the limit of this place", max_ns / 1_000_000_000));
+        }
     }
 
     fn append(&mut self, event: impl Into<Event>) {
@@ -139,6 +153,7 @@ impl Engine {
 
     fn set_state(&mut self, state: RunState, reason: &str) {
         self.control.state = state;
+        self.paused_at_ns = self.journal.now_ns();
         self.append(RunStateChanged { state, reason: SafeText::new(reason) });
     }
 
@@ -315,8 +330,12 @@ impl Engine {
         }
         self.abort_lanes();
         self.set_state(RunState::Ended, reason);
-        // What can't be committed was told in a `SinkFailed`.
-        let _ = self.journal.commit();
+        if let Err(error) = self.journal.commit()
+            && !self.recorder_failed
+        {
+            // It can't be in the recording, but whoever watches or waits for the exit code is told.
+            self.append(SinkFailed { sink: SafeText::new("recording"), reason: SafeText::from(error.to_string()) });
+        }
         self.journal.hub().close();
         self.ended = true;
     }
@@ -330,6 +349,10 @@ impl Engine {
                 self.control.stepping = None;
                 if !self.ended {
                     self.set_state(RunState::Paused, "the recording can't be written");
+                }
+                // Nobody watches who could free space and resume.
+                if !self.settings.streams {
+                    self.shut_down("the recording can't be written");
                 }
             }
             (None, true) => {

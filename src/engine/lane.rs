@@ -83,6 +83,8 @@ pub struct Lane {
     decision_began_ns: u64,
     tool_errors: u32,
     faithful: u32,
+    /// Decisions with a thought.
+    thoughts: u32,
 }
 
 impl Lane {
@@ -116,6 +118,7 @@ impl Lane {
             decision_began_ns: 0,
             tool_errors: 0,
             faithful: 0,
+            thoughts: 0,
         }
     }
 
@@ -145,7 +148,7 @@ impl Lane {
         self.react = React::default();
         self.router = Some(Router::new(&start.tools).map_err(|e| e.to_string())?);
         self.reward = Some(EpisodeReward::new(settings.reward).map_err(|e| e.to_string())?);
-        (self.tool_errors, self.faithful) = (0, 0);
+        (self.tool_errors, self.faithful, self.thoughts) = (0, 0, 0);
         self.tools = Arc::new(start.tools);
         self.observation = start.observation;
         let event = EpisodeStarted {
@@ -244,6 +247,7 @@ impl Lane {
             Intention::Words { thought, .. } => thought.clone(),
         };
         self.faithful += u32::from(is_faithful(&thought, &self.observation.compact));
+        self.thoughts += u32::from(!thought.is_empty());
         self.message.finish = Some(reason);
         let message = std::mem::take(&mut self.message);
         let event = MessageCompleted {
@@ -317,8 +321,7 @@ impl Lane {
         let (action, mut result) = self.acted.take().ok_or("there is nothing to settle")?;
         let reward = self.reward.as_mut().ok_or("no episode runs")?;
         reward.push(result.reward).map_err(|e| e.to_string())?;
-        let over = settings.steps_max.is_some_and(|max| self.step.0 >= max);
-        result.truncated |= over && !result.terminated;
+        truncate_at(settings.steps_max, self.step, self.env.as_ref(), &mut result);
         let (episode_return, discounted_sum) = (reward.episode_return(), reward.discounted_sum());
         if let Some(baseline) = &mut self.baseline
             && let RecordedAction::Tool(call) = &action
@@ -374,7 +377,7 @@ impl Lane {
             success: info.success.unwrap_or(false),
             length: steps,
             tool_errors: self.tool_errors,
-            thought_fidelity: (steps > 0).then(|| f64::from(self.faithful.min(steps)) / f64::from(steps)),
+            thought_fidelity: thought_fidelity(self.thoughts, self.faithful, steps),
             truth: info.truth.unwrap_or_default(),
         };
         journal.append(self.episode_place(), event);
@@ -382,6 +385,19 @@ impl Lane {
         self.slot = None;
         self.stand = Stand::Between;
         Ok(())
+    }
+}
+
+/// Share of decisions whose thought is faithful; unset where nothing was thought.
+pub fn thought_fidelity(thoughts: u32, faithful: u32, steps: u32) -> Option<f64> {
+    (thoughts > 0 && steps > 0).then(|| f64::from(faithful.min(steps)) / f64::from(steps))
+}
+
+/// Cuts the episode at a limit below the environment's own, which then says what came of it.
+pub fn truncate_at(steps_max: Option<u32>, step: StepIndex, env: &dyn Environment, result: &mut StepResult) {
+    if steps_max.is_some_and(|max| step.0 >= max) && !result.terminated && !result.truncated {
+        result.truncated = true;
+        result.info = env.conclude();
     }
 }
 

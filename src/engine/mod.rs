@@ -14,7 +14,7 @@ mod verify;
 pub use crank::Engine;
 pub use provider::{LoadedPolicy, PolicyProvider};
 pub use settings::{AgentKind, EngineSettings, RunFacts, episode_seed};
-pub use verify::{Difference, PolicyRun, VerifyError, VerifyReport, verify, verify_policy};
+pub use verify::{Difference, VerifyError, VerifyReport, verify, verify_policy};
 
 #[cfg(test)]
 mod tests;

@@ -50,7 +50,10 @@ impl Loader {
         let (provider, tx, wake, clock) = (self.provider.clone(), self.tx.clone(), self.wake.clone(), self.clock.clone());
         std::thread::spawn(move || {
             let begin_ns = clock.now_ns();
-            let result = provider.load(&checkpoint);
+            // A load that panics would leave the run waiting for it for ever.
+            let load = std::panic::AssertUnwindSafe(|| provider.load(&checkpoint));
+            let result =
+                std::panic::catch_unwind(load).unwrap_or_else(|_| Err("loading panicked; the panic's message is on stderr".to_owned()));
             let _ = tx.send(Load { asked: checkpoint, result, duration_ns: clock.now_ns() - begin_ns });
             // A full inbox is looked at soon anyway.
             let _ = wake.input(Input::PolicyLoaded);

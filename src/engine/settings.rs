@@ -2,7 +2,7 @@
 
 use crate::agent::prompt::WindowSettings;
 use crate::env::BaselineKind;
-use crate::event::{CheckpointId, Level, Pace, RewardFormula, RunId, Seed};
+use crate::event::{CheckpointId, Decoding, Level, Pace, RewardFormula, RunId, Seed};
 
 /// Who decides.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,11 +51,37 @@ pub struct EngineSettings {
     /// Whether pieces of messages are events: for people who watch.
     pub streams: bool,
     pub start_paused: bool,
+    /// A pause ends by itself after this long; unset lets it last.
+    pub pause_ns_max: Option<u64>,
     pub temperature: f32,
     pub top_p: f32,
     pub message_tokens_max: u32,
     pub window: WindowSettings,
     pub reward: RewardFormula,
+}
+
+impl EngineSettings {
+    /// Unset for scripted agents.
+    pub fn decoding(&self) -> Option<Decoding> {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        matches!(self.agent, AgentKind::Model(_)).then(|| Decoding {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            tokens_max: self.message_tokens_max,
+            window_steps: number(self.window.window_steps),
+            keep_steps: number(self.window.keep_steps),
+            prompt_tokens_max: self.window.prompt_tokens_max,
+        })
+    }
+}
+
+/// The prompt's window of a recorded run.
+pub fn window_of(decoding: &Decoding) -> WindowSettings {
+    WindowSettings {
+        window_steps: decoding.window_steps as usize,
+        keep_steps: decoding.keep_steps as usize,
+        prompt_tokens_max: decoding.prompt_tokens_max,
+    }
 }
 
 /// Episode seeds of live runs: 2^52 and up, disjoint from held-out and training seeds, exact as doubles.

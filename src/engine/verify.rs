@@ -1,16 +1,25 @@
 //! Verification: every episode of a recording is played again from its seed with the recorded actions, and compared exactly.
 
-use super::lane::to_action;
-use super::settings::message_seed;
-use crate::agent::format::{render_call, thought_of};
+use super::lane::{thought_fidelity, to_action, truncate_at};
+use super::settings::{message_seed, window_of};
+use crate::agent::format::{is_faithful, render_call, thought_of};
 use crate::agent::prompt::{Conversation, WindowSettings};
 use crate::agent::{DecodeSpec, Policy, PolicyError, Progress};
 use crate::env::{EnvSpec, Environment, StepResult};
 use crate::event::*;
 use crate::journal::Header;
 use crate::reward::EpisodeReward;
+use crate::tool::{Routed, Router};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What the router says to a call that it refuses; `None` where it would not refuse it.
+fn refusal(tools: &[ToolSpec], call: &ToolCall) -> Option<ToolResult> {
+    match Router::new(tools).ok()?.route(call) {
+        Routed::Refused(error) => Some(ToolResult::from(error)),
+        Routed::Environment | Routed::Finished(_) => None,
+    }
+}
 
 /// The first thing that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +79,9 @@ struct Replayed {
     called: Option<ToolCall>,
     answered: Option<(SafeText, Option<ErrorType>)>,
     tool_errors: u32,
+    /// Decisions with a thought, and those whose thought begins with a span of the observation.
+    thoughts: u32,
+    faithful: u32,
     steps_max: Option<u32>,
 }
 
@@ -122,7 +134,7 @@ pub fn verify_policy<I>(
     events: I,
     env: &dyn Environment,
     policy: &mut dyn Policy,
-    settings: PolicyRun,
+    settings: Decoding,
 ) -> Result<VerifyReport, VerifyError>
 where
     I: IntoIterator<Item = Arc<Envelope>>,
@@ -130,18 +142,9 @@ where
     Verifier::new(header, env, Some((policy, settings)))?.run(events)
 }
 
-/// How the run decoded.
-#[derive(Clone, Copy, Debug)]
-pub struct PolicyRun {
-    pub temperature: f32,
-    pub top_p: f32,
-    pub message_tokens_max: u32,
-    pub window: WindowSettings,
-}
-
 struct Verifier<'a> {
     env: &'a dyn Environment,
-    policy: Option<(&'a mut dyn Policy, PolicyRun)>,
+    policy: Option<(&'a mut dyn Policy, Decoding)>,
     lanes: BTreeMap<LaneId, Replayed>,
     formula: RewardFormula,
     steps_max: Option<u32>,
@@ -160,7 +163,7 @@ impl From<Box<Difference>> for Stop {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(header: &Header, env: &'a dyn Environment, policy: Option<(&'a mut dyn Policy, PolicyRun)>) -> Result<Self, VerifyError> {
+    fn new(header: &Header, env: &'a dyn Environment, policy: Option<(&'a mut dyn Policy, Decoding)>) -> Result<Self, VerifyError> {
         check_environment(header, env.spec())?;
         let (formula, report) = (RewardFormula::default(), VerifyReport::default());
         Ok(Self { env, policy, lanes: BTreeMap::new(), formula, steps_max: None, report })
@@ -198,7 +201,11 @@ impl<'a> Verifier<'a> {
                 Ok(())
             }
             Event::MessageCompleted(e) => {
-                self.lane(envelope)?.message = e.text.clone();
+                let lane = self.lane(envelope)?;
+                lane.message = e.text.clone();
+                compare.same("thought", &e.thought, &thought_of(&e.text))?;
+                lane.faithful += u32::from(is_faithful(&e.thought, &lane.observation.compact));
+                lane.thoughts += u32::from(!e.thought.is_empty());
                 if self.policy.is_some() && !e.token_ids.is_empty() { self.decode(envelope, e) } else { Ok(()) }
             }
             Event::ToolCallStarted(e) => {
@@ -213,7 +220,28 @@ impl<'a> Verifier<'a> {
             }
             Event::TransitionRecorded(e) => self.transition(envelope, e),
             Event::EpisodeEnded(e) => self.ended(envelope, e),
-            _ => Ok(()),
+            Event::ThoughtDelta(_)
+            | Event::PhaseEntered(_)
+            | Event::DecisionSettled(_)
+            | Event::MemoryCompressed(_)
+            | Event::RunStateChanged(_)
+            | Event::PaceChanged(_)
+            | Event::PolicyStateChanged(_)
+            | Event::CheckpointListed(_)
+            | Event::CheckpointSaved(_)
+            | Event::CheckpointVerified(_)
+            | Event::CheckpointSwapped(_)
+            | Event::UpdateCompleted(_)
+            | Event::EvaluationCompleted(_)
+            | Event::TelemetrySampled(_)
+            | Event::AlertStateChanged(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::SinkFailed(_)
+            | Event::SamplesDropped(_)
+            | Event::LogLine(_)
+            | Event::Elided(_)
+            | Event::Unknown { .. } => Ok(()),
         }
     }
 
@@ -235,7 +263,7 @@ impl<'a> Verifier<'a> {
         if let Some((policy, _)) = &mut self.policy {
             policy.truncate(envelope.lane, 0);
         }
-        let window = self.policy.as_ref().map_or_else(WindowSettings::default, |(_, run)| run.window);
+        let window = self.policy.as_ref().map_or_else(WindowSettings::default, |(_, run)| window_of(run));
         let replayed = Replayed {
             conversation: Conversation::new(start.briefing, window),
             tools: Arc::new(start.tools),
@@ -247,6 +275,8 @@ impl<'a> Verifier<'a> {
             called: None,
             answered: None,
             tool_errors: 0,
+            thoughts: 0,
+            faithful: 0,
             steps_max: self.steps_max,
             env,
         };
@@ -261,13 +291,24 @@ impl<'a> Verifier<'a> {
         let lane = self.lane(envelope)?;
         let (called, answered) = (lane.called.take(), lane.answered.take());
         let mut result = lane.env.step(&to_action(&e.action));
-        if let RecordedAction::Tool(call) = &e.action {
-            compare.same("call", &called.as_ref(), &Some(call))?;
-            let simulated = (result.result.content.clone(), result.result.error_type);
-            compare.same("tool result", &answered, &Some(simulated))?;
+        let answer = match &e.action {
+            RecordedAction::Tool(call) => {
+                compare.same("call", &called.as_ref(), &Some(call))?;
+                Some(result.result.clone())
+            }
+            RecordedAction::Outside { call, result } => {
+                compare.same("call", &called.as_ref(), &Some(call))?;
+                Some(result.clone())
+            }
+            RecordedAction::Text(_) => called.and_then(|call| refusal(&lane.tools, &call)),
+        };
+        // Of words without a call the reason may have been made safe; its kind is known.
+        let format_error = answered.as_ref().is_some_and(|a| a.1 == Some(ErrorType::Format));
+        match answer {
+            Some(answer) => compare.same("tool result", &answered, &Some((answer.content, answer.error_type)))?,
+            None => compare.same("tool result is a format error", &format_error, &true)?,
         }
-        let over = lane.steps_max.is_some_and(|max| step.0 >= max);
-        result.truncated |= over && !result.terminated;
+        truncate_at(lane.steps_max, step, lane.env.as_ref(), &mut result);
         compare.bits("reward", e.reward, result.reward)?;
         compare.same("terminated", &e.terminated, &result.terminated)?;
         compare.same("truncated", &e.truncated, &result.truncated)?;
@@ -295,8 +336,16 @@ impl<'a> Verifier<'a> {
         let compare = Compare { envelope };
         let lane = self.lane(envelope)?;
         let aborted = e.ending == EpisodeEnding::Aborted;
-        let info = lane.last.take().filter(|_| !aborted).map(|r| r.info).unwrap_or_default();
+        let last = lane.last.take();
+        let ending = match &last {
+            Some(last) if last.terminated => EpisodeEnding::Terminated,
+            Some(last) if last.truncated => EpisodeEnding::Truncated,
+            Some(_) | None => EpisodeEnding::Aborted,
+        };
+        compare.same("ending", &e.ending, &ending)?;
+        let info = last.filter(|_| !aborted).map(|r| r.info).unwrap_or_default();
         let Some(reward) = lane.reward.take() else { return Ok(()) };
+        compare.same("thought_fidelity", &e.thought_fidelity, &thought_fidelity(lane.thoughts, lane.faithful, reward.steps()))?;
         let final_reward = info.final_reward.unwrap_or(0.0);
         compare.bits("return", e.episode_return, reward.episode_return())?;
         compare.bits("final_reward", e.final_reward, final_reward)?;
@@ -320,7 +369,7 @@ impl<'a> Verifier<'a> {
             temperature: run.temperature,
             top_p: run.top_p,
             seed: message_seed(lane.seed, step.0),
-            tokens_max: run.message_tokens_max,
+            tokens_max: run.tokens_max,
         };
         let error = |e: PolicyError| Stop::Error(VerifyError::Policy(e));
         policy.open(envelope.lane, &lane.conversation.prompt(), &spec).map_err(error)?;

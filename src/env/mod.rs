@@ -21,6 +21,8 @@ pub trait Environment: Send {
     fn restore(&mut self, snapshot: &EnvSnapshot) -> Result<(), EnvError>;
     /// Hash of the whole state, hidden parts and random streams included.
     fn state_hash(&self) -> u64;
+    /// What would be told of an episode that is cut short here, by a limit that is not the environment's own.
+    fn conclude(&self) -> Info;
     /// What an agent that sees everything would do now. Bounds the scores; it is never cloned.
     fn oracle(&self) -> Decision;
     /// A new environment of the same kind and parameters, not yet reset.

@@ -94,7 +94,7 @@ pub struct RunStarted {
     /// RFC 3339, UTC. Alert time is this plus `t_ns`.
     pub started: String,
     pub build: String,
-    /// `builtin`, `heuristic`, `random`, `oracle`, or what the operator named.
+    /// The checkpoint that it began with, or `heuristic`, `random`, `oracle`.
     pub agent: SafeText,
     pub env: String,
     pub env_version: String,
@@ -107,6 +107,24 @@ pub struct RunStarted {
     pub reward: RewardFormula,
     /// `dev`, `test` or `prod`.
     pub profile: String,
+    /// How a model's messages are decoded; unset for scripted agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoding: Option<Decoding>,
+}
+
+/// How a model's messages are decoded: what a second run of the policy needs besides seed and prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decoding {
+    /// 0 is greedy.
+    pub temperature: f32,
+    pub top_p: f32,
+    /// Tokens of one message at most.
+    pub tokens_max: u32,
+    /// Decisions in the prompt at which older ones are compressed.
+    pub window_steps: u32,
+    /// Decisions that a compression keeps verbatim.
+    pub keep_steps: u32,
+    pub prompt_tokens_max: u32,
 }
 
 /// The hybrid reward: `step_weight · Σ γ^i r_i + final_weight · final`.

@@ -101,3 +101,10 @@ impl Journal {
         self.recorder.as_ref().and_then(Recorder::failure)
     }
 }
+
+impl Drop for Journal {
+    /// Also when the engine panics: whoever watches sees the end.
+    fn drop(&mut self) {
+        self.hub.close();
+    }
+}

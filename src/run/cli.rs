@@ -159,6 +159,9 @@ pub struct ReplayArgs {
     /// Simulate it again from its seeds and compare exactly: `sim`, or `policy` to run the model again too
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "sim")]
     pub verify: Option<VerifyArg>,
+    /// Where the recording's checkpoint is, for `--verify=policy`; else it is looked for by its name
+    #[arg(long, value_name = "DIR")]
+    pub checkpoint: Option<String>,
     /// Write a picture of the console to this file (.svg, .txt or .ans) and end
     #[arg(long, value_name = "FILE")]
     pub shot: Option<PathBuf>,

@@ -1,21 +1,21 @@
 //! `config check` and `config show`.
 
 use super::cli::{ConfigCmd, GlobalArgs};
-use super::exit::{Code, Outcome};
+use super::exit::{Code, Outcome, say};
 use super::join::configuration;
 
 pub fn run(command: &ConfigCmd, global: &GlobalArgs) -> Outcome {
     let config = configuration(global, None)?;
     match command {
-        ConfigCmd::Check => println!("the configuration is good (profile {}, sha256 {})", config.profile_name, config.sha256()),
+        ConfigCmd::Check => say(format_args!("the configuration is good (profile {}, sha256 {})", config.profile_name, config.sha256()))?,
         ConfigCmd::Show { origin, json } => {
             for line in config.lines() {
                 if *json {
-                    println!("{}", serde_json::json!({"path": line.path, "value": line.value, "origin": line.origin.to_string()}));
+                    say(serde_json::json!({"path": line.path, "value": line.value, "origin": line.origin.to_string()}))?;
                 } else if *origin {
-                    println!("{:<30} {:<24} {}", line.path, line.value.as_str(), line.origin);
+                    say(format_args!("{:<30} {:<24} {}", line.path, line.value.as_str(), line.origin))?;
                 } else {
-                    println!("{:<30} {}", line.path, line.value.as_str());
+                    say(format_args!("{:<30} {}", line.path, line.value.as_str()))?;
                 }
             }
         }

@@ -1,9 +1,11 @@
 //! `eval`: agents on held-out seeds, with intervals; two or more are compared seed by seed.
 
-use super::cli::EvalArgs;
-use super::exit::{Code, Failure, Outcome};
+use super::cli::{EvalArgs, GlobalArgs};
+use super::exit::{Code, Failure, Outcome, say};
+use super::join::{configuration, window};
 use super::provider::{policy_of, schema_of};
 use crate::checkpoint;
+use crate::config::Config;
 use crate::env::{self, BaselineKind, Environment};
 use crate::event::{EvaluationCompleted, Level, SafeText, Seed};
 use crate::learn::{Agent, AgentReport, Interval, PolicySettings, evaluate, paired};
@@ -12,23 +14,24 @@ use crate::model::DeviceChoice;
 /// Held-out seeds lie below this; above are training's and live runs'.
 const HELD_OUT_SEEDS_END: u64 = 1 << 31;
 
-pub fn run(args: &EvalArgs) -> Outcome {
+pub fn run(args: &EvalArgs, global: &GlobalArgs) -> Outcome {
+    let config = configuration(global, None)?;
     let env = env::make(&args.env).map_err(Failure::usage)?;
     let levels = if args.levels.is_empty() { vec![Level::L0, Level::L1] } else { args.levels.clone() };
     let seeds = seeds(args)?;
     for level in levels {
         let mut first: Option<(&str, AgentReport)> = None;
         for name in &args.agents {
-            let report = one(name, env.as_ref(), level, &seeds)?;
+            let report = one(name, env.as_ref(), level, &seeds, &config)?;
             if args.json {
                 let line = serde_json::to_string(&completed(name, &report)).map_err(Failure::failed)?;
-                println!("{line}");
+                say(line)?;
                 continue;
             }
-            println!("{}", line(name, &report));
+            say(line(name, &report))?;
             match &first {
                 None => first = Some((name, report)),
-                Some((base, before)) => println!("{}", against(base, before, &report)),
+                Some((base, before)) => say(against(base, before, &report))?,
             }
         }
     }
@@ -49,7 +52,7 @@ fn seeds(args: &EvalArgs) -> Result<Vec<Seed>, Failure> {
     Ok((from..to).map(Seed).collect())
 }
 
-fn one(name: &str, env: &dyn Environment, level: Level, seeds: &[Seed]) -> Result<AgentReport, Failure> {
+fn one(name: &str, env: &dyn Environment, level: Level, seeds: &[Seed], config: &Config) -> Result<AgentReport, Failure> {
     let mut policy;
     let mut agent = match name {
         "heuristic" => Agent::Baseline(BaselineKind::Heuristic),
@@ -60,11 +63,23 @@ fn one(name: &str, env: &dyn Environment, level: Level, seeds: &[Seed]) -> Resul
             if checkpoint.manifest.schema.is_some() {
                 checkpoint.manifest.check_schema(&schema_of(env.spec())).map_err(Failure::usage)?;
             }
-            policy = policy_of(&checkpoint, DeviceChoice::Cpu).map_err(Failure::failed)?;
-            Agent::Policy { policy: &mut policy, settings: PolicySettings::default() }
+            let device: DeviceChoice = config.run.device.parse().map_err(Failure::usage)?;
+            policy = policy_of(&checkpoint, device).map_err(Failure::failed)?;
+            Agent::Policy { policy: &mut policy, settings: play(config) }
         }
     };
     evaluate(&mut agent, env, level, seeds).map_err(Failure::failed)
+}
+
+/// As a run with this configuration would decode.
+fn play(config: &Config) -> PolicySettings {
+    PolicySettings {
+        window: window(config),
+        temperature: config.agent.temperature,
+        top_p: config.agent.top_p,
+        tokens_max: config.agent.tokens_max,
+        ..PolicySettings::default()
+    }
 }
 
 fn completed(name: &str, report: &AgentReport) -> EvaluationCompleted {

@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use std::fmt;
+use std::io::Write;
 
 /// Exit codes, as the help lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,3 +33,19 @@ impl Failure {
 
 /// What a command returns: `Ok` holds the code of a run that went as it should, which may still be `Differs`.
 pub type Outcome = Result<Code, Failure>;
+
+/// Prints a line on stdout. A reader that has seen enough, such as `head`, ends the command quietly.
+pub fn say(line: impl fmt::Display) -> Result<(), Failure> {
+    match writeln!(std::io::stdout(), "{line}") {
+        Ok(()) => Ok(()),
+        Err(e) => Err(unwritten(e)),
+    }
+}
+
+/// How a command ends that can't write its output.
+pub fn unwritten(error: std::io::Error) -> Failure {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return Failure { code: Code::Holds, message: String::new() };
+    }
+    Failure::failed(format!("the output can't be written: {error}"))
+}

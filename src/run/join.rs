@@ -84,22 +84,44 @@ pub struct Started {
     pub recording: Option<PathBuf>,
     /// Every event from the first on, where the plan asks for it.
     pub tap: Option<Receiver<Arc<Envelope>>>,
-    engine: JoinHandle<()>,
+    engine: Option<JoinHandle<()>>,
 }
 
 impl Started {
     /// Asks the engine to end and waits for it. The recording is whole afterwards.
-    pub fn shut_down(self) {
+    pub fn shut_down(mut self) {
+        self.ask_to_end();
+        self.join();
+    }
+
+    pub fn wait(mut self) {
+        self.join();
+    }
+
+    fn ask_to_end(&self) {
         // An engine that has ended already takes no command.
         while self.commands.send(Command::Shutdown) == Err(SendError::Full) {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        self.wait();
     }
 
-    pub fn wait(self) {
-        if let Err(panic) = self.engine.join() {
+    fn join(&mut self) {
+        if let Some(Err(panic)) = self.engine.take().map(JoinHandle::join)
+            && !std::thread::panicking()
+        {
             std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl Drop for Started {
+    /// Also when the screen panics: what was recorded is committed.
+    fn drop(&mut self) {
+        if self.engine.is_some() {
+            // Nobody reads any more, so the engine need not wait for it.
+            self.tap = None;
+            self.ask_to_end();
+            self.join();
         }
     }
 }
@@ -126,6 +148,7 @@ pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
         pace: plan.pace,
         streams: plan.streams,
         start_paused: false,
+        pause_ns_max: config.profile.pause_seconds_max.map(|s| u64::from(s) * 1_000_000_000),
         temperature: config.agent.temperature,
         top_p: config.agent.top_p,
         message_tokens_max: config.agent.tokens_max,
@@ -144,7 +167,7 @@ pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
     let spawned = std::thread::Builder::new().name("engine".into()).spawn(move || {
         Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock).run();
     });
-    Ok(Started { hub, commands, recording, tap, engine: spawned.map_err(Failure::failed)? })
+    Ok(Started { hub, commands, recording, tap, engine: Some(spawned.map_err(Failure::failed)?) })
 }
 
 pub fn window(config: &Config) -> WindowSettings {

@@ -1,13 +1,14 @@
 //! `run`: the live console, or headless.
 
 use super::cli::{GlobalArgs, RunArgs};
-use super::exit::{Code, Failure, Outcome};
+use super::exit::{Code, Failure, Outcome, say, unwritten};
 use super::join::{RunPlan, configuration, recording_path, start};
 use crate::config::Config;
 use crate::event::*;
 use crate::learn::{bootstrap_mean, wilson};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 pub fn run(args: &RunArgs, global: &GlobalArgs) -> Outcome {
@@ -37,32 +38,38 @@ fn console(args: &RunArgs, config: &Config) -> Outcome {
     super::screen::live(started, config)
 }
 
-/// Headless runs are recorded only where a file is named.
+/// Where `--headless` is said, only a file that is named is recorded to; a console that found no terminal records as it would have.
 fn headless(args: &RunArgs, config: &Config) -> Outcome {
     let plan = RunPlan {
         episodes_max: Some(args.episodes.unwrap_or(1)),
         pace: args.pace.unwrap_or(Pace::Max),
         streams: false,
-        record: args.record.clone(),
+        record: if args.headless || args.json { args.record.clone() } else { record(args, config)? },
         tapped: true,
     };
     let mut started = start(config, plan)?;
-    super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
+    let signal = super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
     let printed = started.tap.take().map_or_else(|| Ok(Summary::default()), |events| print(&events, args.json));
     let summary = match printed {
         Ok(summary) => summary,
         // A reader that has seen enough, such as `head`, ends the run.
         Err(e) => {
             started.shut_down();
-            return if e.kind() == std::io::ErrorKind::BrokenPipe { Ok(Code::Holds) } else { Err(Failure::failed(e)) };
+            return Err(unwritten(e));
         }
     };
     if let Some(path) = &started.recording {
         eprintln!("recorded to {}", path.display());
     }
     started.wait();
-    summary.print(args.json);
-    if summary.failed { Err(Failure::failed(summary.reason)) } else { Ok(Code::Holds) }
+    if !args.json {
+        summary.print()?;
+    }
+    match signal.load(Ordering::SeqCst) {
+        _ if summary.failed => Err(Failure::failed(summary.reason)),
+        0 => Ok(Code::Holds),
+        signal => Err(Failure::failed(format!("ended by signal {signal}; what was recorded is whole"))),
+    }
 }
 
 /// What the episodes came to.
@@ -73,12 +80,18 @@ struct Summary {
     hybrids: Vec<f64>,
     lengths: Vec<f64>,
     tool_errors: u64,
+    /// Episodes that were cut short by the operator or a failure.
+    aborted: u64,
     failed: bool,
     reason: String,
 }
 
 impl Summary {
     fn add(&mut self, e: &EpisodeEnded) {
+        if e.ending == EpisodeEnding::Aborted {
+            self.aborted += 1;
+            return;
+        }
         self.successes += u64::from(e.success);
         self.returns.push(e.episode_return);
         self.hybrids.push(e.hybrid);
@@ -86,30 +99,33 @@ impl Summary {
         self.tool_errors += u64::from(e.tool_errors);
     }
 
-    fn print(&self, json: bool) {
-        if json || self.returns.is_empty() {
-            return;
+    fn print(&self) -> Result<(), Failure> {
+        if self.aborted > 0 {
+            say(format_args!("{} episodes were aborted and count in nothing below", self.aborted))?;
         }
         let n = self.returns.len() as u64;
+        if n < 2 {
+            // One value has no interval.
+            return Ok(());
+        }
         let success = wilson(self.successes, n);
-        let (r, h, l) = (bootstrap_mean(&self.returns), bootstrap_mean(&self.hybrids), bootstrap_mean(&self.lengths));
-        println!(
-            "{n} episodes: success {:.1} % [{:.1}, {:.1}], return {:.2} [{:.2}, {:.2}], hybrid {:.3} [{:.3}, {:.3}], length {:.1} [{:.1}, {:.1}], {} tool errors (95 % intervals)",
-            success.estimate * 100.0,
-            success.low * 100.0,
-            success.high * 100.0,
-            r.estimate,
-            r.low,
-            r.high,
-            h.estimate,
-            h.low,
-            h.high,
-            l.estimate,
-            l.low,
-            l.high,
+        let percent = |p: f64| p * 100.0;
+        say(format_args!(
+            "{n} episodes: success {:.1} % [{:.1}, {:.1}], return {}, hybrid {}, length {}, {} tool errors (95 % intervals)",
+            percent(success.estimate),
+            percent(success.low),
+            percent(success.high),
+            within(&self.returns),
+            within(&self.hybrids),
+            within(&self.lengths),
             self.tool_errors
-        );
+        ))
     }
+}
+
+fn within(values: &[f64]) -> String {
+    let mean = bootstrap_mean(values);
+    format!("{:.3} [{:.3}, {:.3}]", mean.estimate, mean.low, mean.high)
 }
 
 /// Prints until the run has ended. The run waits for whoever reads the output.
@@ -155,7 +171,7 @@ fn episode_line(out: &mut impl Write, envelope: &Envelope, e: &EpisodeEnded) -> 
         "lane {} episode {}: {}  return {:.2}  hybrid {:.3}  final {:.2}  length {}  tool errors {}  ({})",
         envelope.lane,
         envelope.episode.unwrap_or_default(),
-        if e.success { "success" } else { "failure" },
+        verdict(e),
         e.episode_return,
         e.hybrid,
         e.final_reward,
@@ -163,6 +179,14 @@ fn episode_line(out: &mut impl Write, envelope: &Envelope, e: &EpisodeEnded) -> 
         e.tool_errors,
         e.truth
     )
+}
+
+fn verdict(e: &EpisodeEnded) -> &'static str {
+    match e.ending {
+        EpisodeEnding::Aborted => "aborted",
+        EpisodeEnding::Terminated | EpisodeEnding::Truncated if e.success => "success",
+        EpisodeEnding::Terminated | EpisodeEnding::Truncated => "failure",
+    }
 }
 
 /// Why a run that says this has failed.

@@ -29,7 +29,9 @@ pub fn main() -> ExitCode {
     match dispatch(cli) {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "pilothouse: {}", failure.message);
+            if !failure.message.is_empty() {
+                let _ = writeln!(std::io::stderr(), "pilothouse: {}", failure.message);
+            }
             ExitCode::from(failure.code as u8)
         }
     }
@@ -41,19 +43,26 @@ fn dispatch(cli: Cli) -> Outcome {
         return Err(Failure::usage("flags of `run` stand before another command; put them behind `run`"));
     }
     match cli.command {
-        Some(Cmd::Train(TrainCmd::Bc(args))) => train::bc(&args),
-        Some(Cmd::Eval(args)) => eval::run(&args),
+        Some(Cmd::Train(TrainCmd::Bc(args))) => train::bc(&args, &cli.global),
+        Some(Cmd::Eval(args)) => eval::run(&args, &cli.global),
         Some(Cmd::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Cli::command(), "pilothouse", &mut std::io::stdout());
-            Ok(Code::Holds)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "pilothouse", &mut script);
+            put(&script)
         }
         Some(Cmd::Man) => {
-            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout()).map_err(Failure::failed)?;
-            Ok(Code::Holds)
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(Failure::failed)?;
+            put(&page)
         }
         Some(Cmd::Run(args)) => live::run(&args, &cli.global),
         Some(Cmd::Replay(args)) => replay::replay(&args, &cli.global),
         Some(Cmd::Config(command)) => config::run(&command, &cli.global),
         None => live::run(&cli.run, &cli.global),
     }
+}
+
+fn put(bytes: &[u8]) -> Outcome {
+    std::io::stdout().write_all(bytes).map_err(exit::unwritten)?;
+    Ok(Code::Holds)
 }

@@ -4,14 +4,16 @@ use crate::checkpoint::{self, Checkpoint, Schema, builtin};
 use crate::engine::{LoadedPolicy, PolicyProvider};
 use crate::env::EnvSpec;
 use crate::event::{CheckpointId, CheckpointListed, SafeText};
-use crate::model::{DeviceChoice, LanguageModel, LlamaConfig, LocalPolicy, Tokenizer, Weights, choose_device};
-use std::sync::Arc;
+use crate::model::{DeviceChoice, LanguageModel, LocalPolicy, choose_device};
+use std::sync::{Arc, OnceLock};
 
 pub struct Provider {
     device: DeviceChoice,
     /// Names for `checkpoint::open`: built-in names, or one directory.
     places: Vec<String>,
     schema: Schema,
+    /// Listing reads and hashes every file, so it is done once.
+    listed: OnceLock<Vec<CheckpointListed>>,
 }
 
 /// How the tools of an environment are told apart from those of another.
@@ -29,7 +31,7 @@ impl Provider {
         } else {
             vec![agent.to_owned()]
         };
-        Self { device, places, schema: schema_of(spec) }
+        Self { device, places, schema: schema_of(spec), listed: OnceLock::new() }
     }
 
     /// The checkpoint of that name, or the last one.
@@ -64,29 +66,24 @@ impl Provider {
     }
 }
 
-/// A policy from verified bytes.
+/// A policy from verified bytes, after the model was seen to compute what its manifest says.
 pub fn policy_of(checkpoint: &Checkpoint, device: DeviceChoice) -> Result<LocalPolicy, String> {
     let text = |e: &dyn std::fmt::Display| format!("{}: {e}", checkpoint.place);
-    let config = LlamaConfig::from_json(&checkpoint.config_json).map_err(|e| text(&e))?;
-    let shards: Vec<&[u8]> = checkpoint.weights.iter().map(|w| w.as_ref()).collect();
-    let weights = Weights::from_safetensors(&config, &shards).map_err(|e| text(&e))?;
-    let tokenizer = Tokenizer::from_json(&checkpoint.tokenizer_json).map_err(|e| text(&e))?;
     let device = choose_device(device, &[]).map_err(|e| e.to_string())?;
-    let model = LanguageModel::new(&weights, tokenizer, &device).map_err(|e| text(&e))?;
+    let model = LanguageModel::from_checkpoint(checkpoint, &device).map_err(|e| text(&e))?;
     LocalPolicy::new(Arc::new(model)).map_err(|e| text(&e))
 }
 
 impl PolicyProvider for Provider {
     fn list(&self) -> Vec<CheckpointListed> {
-        let opened = self.places.iter().filter_map(|p| checkpoint::open(p).ok());
-        opened
-            .map(|c| CheckpointListed {
-                checkpoint: c.manifest.id.clone(),
-                sha256: c.sha256,
-                training_step: c.manifest.step,
-                note: SafeText::from(c.manifest.training.map(|t| t.algorithm).unwrap_or_default()),
-            })
-            .collect()
+        let line = |c: Checkpoint| CheckpointListed {
+            checkpoint: c.manifest.id.clone(),
+            sha256: c.sha256,
+            training_step: c.manifest.step,
+            note: SafeText::from(c.manifest.training.map(|t| t.algorithm).unwrap_or_default()),
+        };
+        let read = || self.places.iter().filter_map(|p| checkpoint::open(p).ok()).map(line).collect();
+        self.listed.get_or_init(read).clone()
     }
 
     fn load(&self, id: &CheckpointId) -> Result<LoadedPolicy, String> {

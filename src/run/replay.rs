@@ -1,17 +1,17 @@
 //! `replay`: a recording in the console, as text, as JSON Lines, or verified.
 
 use super::cli::{GlobalArgs, ReplayArgs, VerifyArg};
-use super::exit::{Code, Failure, Outcome};
-use super::join::{configuration, environment, window};
+use super::exit::{Code, Failure, Outcome, say, unwritten};
+use super::join::{configuration, environment};
 use super::provider::policy_of;
 use super::transcript;
 use crate::checkpoint;
 use crate::cond::Condition;
 use crate::config::Config;
-use crate::engine::{PolicyRun, VerifyError, VerifyReport, verify, verify_policy};
-use crate::event::{Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
-use crate::journal::{Integrity, Recording};
-use crate::model::DeviceChoice;
+use crate::engine::{VerifyError, VerifyReport, verify, verify_policy};
+use crate::event::{Decoding, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
+use crate::journal::{Header, Integrity, Recording};
+use crate::model::{DeviceChoice, LocalPolicy};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +29,15 @@ pub fn replay(args: &ReplayArgs, global: &GlobalArgs) -> Outcome {
 
 /// Puts the sample where it can be read like any recording.
 fn sample(args: &ReplayArgs, config: &Config) -> Outcome {
-    let path = std::env::temp_dir().join(format!("pilothouse-sample-{}.jsonl", std::process::id()));
-    std::fs::write(&path, SAMPLE).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+    let path = std::env::temp_dir().join(format!("pilothouse-sample-{}.jsonl", ulid::Ulid::generate()));
+    let write = || -> std::io::Result<()> {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path)?.write_all(SAMPLE.as_bytes())
+    };
+    write().map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
     let outcome = open(&path, args, config);
     let _ = std::fs::remove_file(&path);
     outcome
@@ -39,13 +46,14 @@ fn sample(args: &ReplayArgs, config: &Config) -> Outcome {
 fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
     let mut recording = Recording::open(path).map_err(Failure::usage)?;
     if let Some(what) = args.verify {
-        return verified(&mut recording, what, config);
+        return verified(&mut recording, what, args);
     }
     let from = args.from.as_deref().map(|text| find(&mut recording, text)).transpose()?;
     let until = args.until.as_deref().map(Condition::compile).transpose().map_err(Failure::usage)?;
     let stop = until.map(|c| first(&mut recording, from.unwrap_or(Seq(1)), &c)).transpose()?.flatten();
     if let Some(shot) = &args.shot {
-        return super::screen::shot(recording, stop.or(from), shot, &args.size, config);
+        super::screen::shot(&mut recording, stop.or(from), shot, &args.size, config)?;
+        return partial(&Integrity::check(path).map_err(Failure::usage)?);
     }
     let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if args.headless || args.json || !has_terminal {
@@ -108,12 +116,10 @@ fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Optio
         };
         match written {
             Ok(()) => {}
-            // A reader that has seen enough, such as `head`.
-            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => return Ok(Code::Holds),
-            Err(e) => return Err(Failure::failed(e)),
+            Err(e) => return Err(unwritten(e)),
         }
     }
-    out.flush().map_err(Failure::failed)?;
+    out.flush().map_err(unwritten)?;
     partial(&integrity)
 }
 
@@ -125,7 +131,7 @@ fn partial(integrity: &Integrity) -> Outcome {
     Err(Failure { code: Code::Partial, message: integrity.lines().join("\npilothouse: ") })
 }
 
-fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outcome {
+fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Outcome {
     let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
     let header = recording.header().clone();
     let env = environment(&header.env.name)?;
@@ -141,19 +147,27 @@ fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outc
         }
     }
     let report = match what {
-        VerifyArg::Sim => verify(&header, events, env.as_ref()),
-        VerifyArg::Policy => policy(&header, &events, config)
-            .and_then(|(mut policy, run)| verify_policy(&header, events, env.as_ref(), &mut policy, run).map_err(failure))
-            .map_err(|f| VerifyError::Recording { seq: Seq(0), reason: f.message }),
+        VerifyArg::Sim => verify(&header, events, env.as_ref()).map_err(failure)?,
+        VerifyArg::Policy => {
+            let (mut policy, decoding) = policy(&header, &events, args.checkpoint.as_deref())?;
+            let report = verify_policy(&header, events, env.as_ref(), &mut policy, decoding).map_err(failure)?;
+            if report.messages == 0 && report.difference.is_none() {
+                return Err(Failure::usage("the recording holds no message of its model: there was nothing to compare"));
+            }
+            report
+        }
     };
-    let report = report.map_err(failure)?;
     if let Some(difference) = &report.difference {
         return Err(Failure { code: Code::Differs, message: format!("verification differs at {difference}") });
     }
     if let Some(broken) = broken {
         return Err(Failure { code: Code::Partial, message: broken });
     }
-    println!("{}", told(&report));
+    if args.json {
+        say(serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true}))?;
+    } else {
+        say(told(&report))?;
+    }
     partial(&integrity)
 }
 
@@ -171,26 +185,19 @@ fn failure(error: VerifyError) -> Failure {
 }
 
 /// The policy that made the recording, and how it decoded.
-fn policy(
-    header: &crate::journal::Header,
-    events: &[Arc<Envelope>],
-    config: &Config,
-) -> Result<(crate::model::LocalPolicy, PolicyRun), Failure> {
+fn policy(header: &Header, events: &[Arc<Envelope>], place: Option<&str>) -> Result<(LocalPolicy, Decoding), Failure> {
     let recorded =
         header.checkpoint.as_ref().ok_or_else(|| Failure::usage("the recording's agent is no model: --verify=sim is all there is"))?;
-    let checkpoint = checkpoint::open(&recorded.id.0).map_err(Failure::usage)?;
+    let decoding = events.iter().find_map(|e| if let Event::RunStarted(r) = &e.event { r.decoding } else { None });
+    let decoding =
+        decoding.ok_or_else(|| Failure::usage("the recording does not say how its model decoded: only --verify=sim can verify it"))?;
+    let checkpoint = checkpoint::open(place.unwrap_or(&recorded.id.0))
+        .map_err(|e| Failure::usage(format!("{e}\n  the recording's checkpoint is {}; name its directory by --checkpoint", recorded.id)))?;
     if checkpoint.sha256 != recorded.sha256 {
         return Err(Failure::usage(format!("checkpoint {} is another one than the recording's: its sha256 differs", recorded.id)));
     }
     if events.iter().any(|e| matches!(&e.event, Event::CheckpointSwapped(s) if s.from.is_some())) {
         return Err(Failure::usage("the recording swaps checkpoints: --verify=sim can verify it, --verify=policy can't"));
     }
-    let policy = policy_of(&checkpoint, DeviceChoice::Cpu).map_err(Failure::failed)?;
-    let run = PolicyRun {
-        temperature: config.agent.temperature,
-        top_p: config.agent.top_p,
-        message_tokens_max: config.agent.tokens_max,
-        window: window(config),
-    };
-    Ok((policy, run))
+    Ok((policy_of(&checkpoint, DeviceChoice::Cpu).map_err(Failure::failed)?, decoding))
 }

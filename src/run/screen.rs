@@ -3,8 +3,8 @@
 use super::exit::{Code, Failure, Outcome};
 use super::join::Started;
 use crate::config::{Charts, Color, Config};
-use crate::event::{MonotonicClock, Origin, Pace, Seq};
-use crate::journal::Recording;
+use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
+use crate::journal::{Delivery, Recording};
 use crate::source::{LiveSource, Playback, RecordingSource};
 use crate::telemetry::{Sampler, SamplerSettings};
 use crate::ui::theme::{Caps, Theme, Tier};
@@ -71,12 +71,34 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let outcome = run(Box::new(source), options(config, None));
     sampler.stop();
     let recording = started.recording.clone();
-    started.shut_down();
+    let lost = lost_by_ending(started);
     if let Some(path) = recording {
         // Standard error may be the terminal that is gone.
         let _ = writeln!(std::io::stderr(), "recorded to {}", path.display());
     }
-    ended(outcome.map_err(Failure::failed)?)
+    match lost {
+        Some(reason) => Err(Failure::failed(reason)),
+        None => ended(outcome.map_err(Failure::failed)?),
+    }
+}
+
+/// Ends the run. Why the end of its recording could not be written, if so.
+fn lost_by_ending(started: Started) -> Option<String> {
+    let (mut rest, mut deliveries) = (started.hub.subscribe(), Vec::new());
+    rest.poll(&mut deliveries, 1);
+    deliveries.clear();
+    started.shut_down();
+    while rest.poll(&mut deliveries, usize::MAX) {}
+    deliveries.iter().find_map(|d| match d {
+        Delivery::Event(e) => {
+            if let Event::SinkFailed(failed) = &e.event {
+                Some(format!("{}: {}", failed.sink, failed.reason))
+            } else {
+                None
+            }
+        }
+        Delivery::Snapshot(_) => None,
+    })
 }
 
 /// The console on a recording.
@@ -92,7 +114,7 @@ pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed:
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
-pub fn shot(mut recording: Recording, at: Option<Seq>, path: &Path, size: &str, config: &Config) -> Outcome {
+pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str, config: &Config) -> Outcome {
     let bad = || Failure::usage(format!("`{size}` is no size; write columns and rows, such as 120x36"));
     let (columns, rows) = size.split_once('x').ok_or_else(bad)?;
     let number = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=500).contains(n)).ok_or_else(bad);
@@ -115,7 +137,7 @@ pub fn shot(mut recording: Recording, at: Option<Seq>, path: &Path, size: &str, 
         playing: false,
         speed: Pace::Times(1.0),
         damage: None,
-        name: path.display().to_string(),
+        name: recording.path().display().to_string(),
     };
     let context = Context {
         state: &state,

@@ -1,7 +1,8 @@
 //! `train bc`.
 
-use super::cli::TrainBcArgs;
-use super::exit::{Code, Failure, Outcome};
+use super::cli::{GlobalArgs, TrainBcArgs};
+use super::exit::{Code, Failure, Outcome, say};
+use super::join::configuration;
 use super::provider::schema_of;
 use crate::agent::Policy;
 use crate::checkpoint::{self, Contents, Manifest, Schema, Training};
@@ -51,7 +52,11 @@ impl BcHost for Host {
             }
             Progress::Update { update, updates_total, token_accuracy } => {
                 if self.json {
-                    let _ = serde_json::to_string(&update).map(|line| println!("{line}"));
+                    // A reader that is gone wants no more of it.
+                    let told = serde_json::to_string(&update).map_err(Failure::failed).and_then(say);
+                    if told.is_err() {
+                        return false;
+                    }
                 }
                 if update.update.is_multiple_of(LINE_EVERY) {
                     let rate = update.tokens as f64 * 1e9 / update.duration_ns.max(1) as f64;
@@ -109,7 +114,9 @@ pub fn policy(weights: &Weights, tokenizer_json: &[u8]) -> Result<Box<dyn Policy
     Ok(Box::new(LocalPolicy::new(Arc::new(model))?))
 }
 
-pub fn bc(args: &TrainBcArgs) -> Outcome {
+pub fn bc(args: &TrainBcArgs, global: &GlobalArgs) -> Outcome {
+    // A training hangs on its seed and steps alone, so that its command makes the same checkpoints again; a mistaken flag is told all the same.
+    configuration(global, None)?;
     let env = env::make(&args.env).map_err(Failure::usage)?;
     let mut settings = BcSettings { seed: args.seed, ..BcSettings::default() };
     if let Some(steps) = args.steps {

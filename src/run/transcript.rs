@@ -1,6 +1,6 @@
 //! A recording as text for people.
 
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, EpisodeEnding, Event};
 use std::io::Write;
 
 /// Writes what a reader of the transcript wants of this event; most events are nothing to read.
@@ -27,12 +27,17 @@ pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
             None => writeln!(out, "{step:>4} R  {}", e.result),
         },
         Event::TransitionRecorded(e) => writeln!(out, "        reward {:+.3}  sum {:.3}", e.reward, e.reward_sum),
+        Event::MemoryCompressed(e) if e.after == 0 => writeln!(out, "{step:>4} M  {} tokens became none", e.before),
         Event::MemoryCompressed(e) => writeln!(out, "{step:>4} M  {} tokens became {} ({:.1}:1)", e.before, e.after, e.ratio),
         Event::CheckpointSwapped(e) => writeln!(out, "checkpoint {} serves", e.to),
         Event::EpisodeEnded(e) => writeln!(
             out,
             "     {}  return {:.3}  hybrid {:.3}  final {:.2}  length {}  tool errors {}\n     truth: {}",
-            if e.success { "SUCCESS" } else { "FAILURE" },
+            match e.ending {
+                EpisodeEnding::Aborted => "ABORTED",
+                EpisodeEnding::Terminated | EpisodeEnding::Truncated if e.success => "SUCCESS",
+                EpisodeEnding::Terminated | EpisodeEnding::Truncated => "FAILURE",
+            },
             e.episode_return,
             e.hybrid,
             e.final_reward,
@@ -42,6 +47,23 @@ pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
         ),
         Event::LogLine(e) => writeln!(out, "     {:?} {}: {}", e.level, e.target, e.text),
         Event::RunStateChanged(e) => writeln!(out, "     run {:?}: {}", e.state, e.reason),
-        _ => Ok(()),
+        Event::ThoughtDelta(_)
+        | Event::PhaseEntered(_)
+        | Event::DecisionSettled(_)
+        | Event::PaceChanged(_)
+        | Event::PolicyStateChanged(_)
+        | Event::CheckpointListed(_)
+        | Event::CheckpointSaved(_)
+        | Event::CheckpointVerified(_)
+        | Event::UpdateCompleted(_)
+        | Event::EvaluationCompleted(_)
+        | Event::TelemetrySampled(_)
+        | Event::AlertStateChanged(_)
+        | Event::CommandAccepted(_)
+        | Event::CommandRejected(_)
+        | Event::SinkFailed(_)
+        | Event::SamplesDropped(_)
+        | Event::Elided(_)
+        | Event::Unknown { .. } => Ok(()),
     }
 }

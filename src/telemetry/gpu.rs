@@ -1,6 +1,7 @@
 //! GPUs through NVML. Each reading is asked for by itself: drivers, MIG and permissions hide some and not others.
 
 use crate::event::{GpuProcess, GpuSample, GpuStatus, SafeText};
+#[cfg(target_os = "linux")]
 use nvml_wrapper::bitmasks::event::EventTypes;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
 use nvml_wrapper::enums::device::UsedGpuMemory;
@@ -105,9 +106,16 @@ impl<'nvml> Gpu<'nvml> {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn listen<'nvml>(nvml: &'nvml Nvml, device: &Device<'nvml>) -> Result<EventSet<'nvml>, NvmlError> {
     let set = nvml.create_event_set()?;
     device.register_events(EventTypes::CRITICAL_XID_ERROR, set).map_err(|error| error.error)
+}
+
+/// NVML has events on Linux only.
+#[cfg(not(target_os = "linux"))]
+fn listen<'nvml>(_: &'nvml Nvml, _: &Device<'nvml>) -> Result<EventSet<'nvml>, NvmlError> {
+    Err(NvmlError::NotSupported)
 }
 
 /// A sample that is being filled.

@@ -151,6 +151,14 @@ impl Random {
             tools: vec![ToolSpec { name: "scale".into(), description: "d".into(), parameters: json!({"type": "object"}), mutates: true }],
             reward: RewardFormula::default(),
             profile: "test".into(),
+            decoding: self.maybe(|r| Decoding {
+                temperature: 0.7,
+                top_p: 0.95,
+                tokens_max: 96,
+                window_steps: 6,
+                keep_steps: 2,
+                prompt_tokens_max: r.below(900) as u32,
+            }),
         }
     }
 

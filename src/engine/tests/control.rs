@@ -180,6 +180,21 @@ fn a_step_does_not_wait_for_the_pace() {
 }
 
 #[test]
+fn a_forgotten_pause_ends_where_the_place_asks_for_it() {
+    let mut rig = paused(EngineSettings { pause_ns_max: Some(3_000_000_000), ..streaming(1) });
+    rig.clock.advance(2_900_000_000);
+    rig.turns(3);
+    assert_eq!(rig.run_state(), RunState::Paused);
+    rig.clock.advance(200_000_000);
+    rig.turns(3);
+    assert_eq!(rig.run_state(), RunState::Running);
+    let mut lasting = paused(streaming(1));
+    lasting.clock.advance(u64::MAX / 4);
+    lasting.turns(3);
+    assert_eq!(lasting.run_state(), RunState::Paused);
+}
+
+#[test]
 fn a_reseeded_run_is_the_run_of_that_seed() {
     let settings = EngineSettings { lanes: 2, ..model() };
     let seeds = |events: &[Arc<Envelope>]| {

@@ -118,6 +118,10 @@ impl Environment for Adder {
         hash(&[&self.seed.to_le_bytes(), &self.tick.to_le_bytes(), &self.sum.to_le_bytes()])
     }
 
+    fn conclude(&self) -> Info {
+        Info { final_reward: Some(0.25), success: Some(false), truth: Some("cut short".into()) }
+    }
+
     fn oracle(&self) -> Decision {
         Decision { thought: SafeText::from(format!("sum {}, wait", self.sum)), call: ToolCall::new("wait") }
     }

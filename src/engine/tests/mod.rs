@@ -35,6 +35,7 @@ pub fn model() -> EngineSettings {
         pace: Pace::Max,
         streams: false,
         start_paused: false,
+        pause_ns_max: None,
         temperature: 0.7,
         top_p: 1.0,
         message_tokens_max: 64,

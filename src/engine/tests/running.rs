@@ -167,6 +167,10 @@ fn an_episode_is_truncated_at_the_asked_length() {
     let ended = |e: &Arc<Envelope>| if let Event::EpisodeEnded(e) = &e.event { Some((e.ending, e.length)) } else { None };
     let ends: Vec<_> = events.iter().filter_map(ended).collect();
     assert_eq!(ends, [(EpisodeEnding::Truncated, 2); 5]);
+    // The environment says what came of an episode that was cut below its own limit.
+    let told =
+        events.iter().filter(|e| matches!(&e.event, Event::EpisodeEnded(e) if e.final_reward == 0.25 && e.truth.as_str() == "cut short"));
+    assert_eq!(told.count(), 5);
 }
 
 #[test]

@@ -26,12 +26,7 @@ fn recorded() -> Vec<Arc<Envelope>> {
     play(EngineSettings { lanes: 2, episodes_max: Some(12), ..model() })
 }
 
-const RUN: PolicyRun = PolicyRun {
-    temperature: 0.7,
-    top_p: 1.0,
-    message_tokens_max: 64,
-    window: WindowSettings { window_steps: 6, keep_steps: 2, prompt_tokens_max: 928 },
-};
+const RUN: Decoding = Decoding { temperature: 0.7, top_p: 1.0, tokens_max: 64, window_steps: 6, keep_steps: 2, prompt_tokens_max: 928 };
 
 /// Verifies `events` with the one event of `kind` number `nth` altered; returns what was found.
 fn altered(events: &[Arc<Envelope>], nth: usize, alter: impl Fn(&mut Event) -> bool) -> Difference {
@@ -124,6 +119,24 @@ fn an_altered_observation_call_result_or_end_is_named() {
     assert_eq!(alter!(2, EpisodeEnded, e => e.length += 1), "length");
     assert_eq!(alter!(2, EpisodeEnded, e => e.tool_errors += 1), "tool_errors");
     assert_eq!(alter!(2, EpisodeEnded, e => e.truth = SafeText::new("x")), "truth");
+    assert_eq!(alter!(2, EpisodeEnded, e => e.ending = EpisodeEnding::Aborted), "ending");
+    assert_eq!(alter!(2, EpisodeEnded, e => e.thought_fidelity = Some(0.123)), "thought_fidelity");
+    assert_eq!(alter!(9, MessageCompleted, e => e.thought = SafeText::new("x")), "thought");
+}
+
+#[test]
+fn an_altered_refusal_is_named() {
+    let events = recorded();
+    let refused = |e: &Event| matches!(e, Event::ToolCallFinished(f) if f.error_type.is_some());
+    assert!(events.iter().any(|e| refused(&e.event)), "the fake policy makes mistakes");
+    let found = altered(&events, 2, |event| match event {
+        Event::ToolCallFinished(f) if f.error_type.is_some() => {
+            f.error_type = None;
+            true
+        }
+        _ => false,
+    });
+    assert!(found.field.starts_with("tool result"), "{found}");
 }
 
 #[test]

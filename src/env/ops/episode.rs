@@ -129,13 +129,18 @@ impl Episode {
         self.ended = Some(Ending { terminated: submitted.is_some(), reward, final_reward, result });
     }
 
+    /// Nothing was submitted, as at the environment's own limit.
+    pub fn conclude(&self) -> Info {
+        self.info(self.ended.as_ref().map_or_else(|| score::final_reward(&self.cluster, self.changed, None), |e| e.final_reward))
+    }
+
+    fn info(&self, final_reward: f64) -> Info {
+        Info { final_reward: Some(final_reward), success: Some(final_reward >= 1.0), truth: Some(SafeText::from(self.truth())) }
+    }
+
     fn settled(&self, result: ToolResult, reward: f64) -> StepResult {
         let ended = self.ended.as_ref();
-        let info = ended.map_or_else(Info::default, |e| Info {
-            final_reward: Some(e.final_reward),
-            success: Some(e.final_reward >= 1.0),
-            truth: Some(SafeText::from(self.truth())),
-        });
+        let info = ended.map_or_else(Info::default, |e| self.info(e.final_reward));
         StepResult {
             observation: self.observation(),
             result,

@@ -19,7 +19,7 @@ mod tools;
 mod topology;
 mod traffic;
 
-use super::{Action, Baseline, BaselineKind, Decision, EnvError, EnvSnapshot, EnvSpec, Environment, Reset, StepResult};
+use super::{Action, Baseline, BaselineKind, Decision, EnvError, EnvSnapshot, EnvSpec, Environment, Info, Reset, StepResult};
 use crate::event::{Level, SafeText, Seed, ToolCall};
 use episode::Episode;
 
@@ -106,6 +106,10 @@ impl Environment for Ops {
 
     fn state_hash(&self) -> u64 {
         snapshot::hash(&self.episode)
+    }
+
+    fn conclude(&self) -> Info {
+        self.episode.as_ref().map_or_else(Info::default, Episode::conclude)
     }
 
     fn oracle(&self) -> Decision {

@@ -31,6 +31,7 @@ fn hostile(text: &str) -> DashState {
         tools: vec![],
         reward: RewardFormula::default(),
         profile: text.to_owned(),
+        decoding: None,
     };
     apply(run.into());
     let started = EpisodeStarted {
