@@ -7,10 +7,10 @@ use super::provider::schema_of;
 use crate::agent::Policy;
 use crate::checkpoint::{self, Contents, Manifest, Schema, Training};
 use crate::env;
-use crate::event::{CheckpointId, Clock, MonotonicClock, Seed};
+use crate::event::{CheckpointId, Clock, MonotonicClock, Seed, UpdateCompleted};
 use crate::learn::{BcHost, BcSettings, LearnError, Phase, Progress, Stage, train_bc};
 use crate::model::{DeviceChoice, DiskType, LanguageModel, LocalPolicy, Tokenizer, Weights, choose_device};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ const LINE_EVERY: u64 = 50;
 struct Host {
     out: PathBuf,
     json: bool,
+    has_terminal: bool,
     clock: Arc<dyn Clock>,
     settings: BcSettings,
     schema: Schema,
@@ -32,6 +33,20 @@ const PROBES: [&str; 3] = [
     "t05;gw p9 e5 c4 r5 n2;pay p? e9 c0 r5 n2;logs(pay): exit 137;hot();alert(gw,pay)",
     "map;gw>mail,pay;mail>stock",
 ];
+
+fn figures(update: &UpdateCompleted, total: u32) -> String {
+    let rate = update.tokens as f64 * 1e9 / update.duration_ns.max(1) as f64;
+    let (loss, norm) = (update.policy_loss.unwrap_or(f64::NAN), update.grad_norm.unwrap_or(f64::NAN));
+    format!("update {}/{total}  loss {loss:.4}  gradient norm {norm:.2}  {rate:.0} tokens/s", update.update)
+}
+
+/// Cells of the progress bar.
+const BAR_CELLS: u64 = 24;
+
+fn bar(update: &UpdateCompleted, total: u32) -> String {
+    let done = (update.update * BAR_CELLS / u64::from(total.max(1))).min(BAR_CELLS) as usize;
+    format!("[{}{}] {}", "=".repeat(done), " ".repeat(BAR_CELLS as usize - done), figures(update, total))
+}
 
 impl BcHost for Host {
     fn progress(&mut self, progress: Progress) -> bool {
@@ -48,7 +63,8 @@ impl BcHost for Host {
                         round + 1
                     ),
                 };
-                let _ = writeln!(err, "[{seconds:6.1} s] {text}");
+                let begin = if self.has_terminal { "\r\x1b[K" } else { "" };
+                let _ = writeln!(err, "{begin}[{seconds:6.1} s] {text}");
             }
             Progress::Update { update, updates_total, token_accuracy } => {
                 if self.json {
@@ -58,15 +74,11 @@ impl BcHost for Host {
                         return false;
                     }
                 }
-                if update.update.is_multiple_of(LINE_EVERY) {
-                    let rate = update.tokens as f64 * 1e9 / update.duration_ns.max(1) as f64;
-                    let loss = update.policy_loss.unwrap_or(f64::NAN);
-                    let norm = update.grad_norm.unwrap_or(f64::NAN);
-                    let _ = writeln!(
-                        err,
-                        "[{seconds:6.1} s] update {}/{updates_total}  loss {loss:.4}  token accuracy {token_accuracy:.4}  gradient norm {norm:.2}  {rate:.0} tokens/s",
-                        update.update
-                    );
+                let is_last = update.update == u64::from(updates_total);
+                if self.has_terminal {
+                    let _ = write!(err, "\r{}\x1b[K{}", bar(&update, updates_total), if is_last { "\n" } else { "" });
+                } else if update.update.is_multiple_of(LINE_EVERY) || is_last {
+                    let _ = writeln!(err, "[{seconds:6.1} s] {}  token accuracy {token_accuracy:.4}", figures(&update, updates_total));
                 }
             }
         }
@@ -126,6 +138,7 @@ pub fn bc(args: &TrainBcArgs, global: &GlobalArgs) -> Outcome {
     let mut host = Host {
         out: args.out.clone(),
         json: args.json,
+        has_terminal: std::io::stderr().is_terminal(),
         clock: MonotonicClock::start(),
         schema: schema_of(env.spec()),
         command: format!("pilothouse train bc --env {} --seed {}{steps}", args.env, args.seed),
