@@ -56,6 +56,12 @@ impl Condition {
         let names: Vec<&str> = Variable::ALL.iter().map(|v| v.name()).collect();
         let uses: Result<Vec<Variable>, CondError> =
             survey.variables.iter().map(|name| Variable::by_name(name).ok_or_else(|| unknown(name, &names))).collect();
+        for (name, field) in &survey.fields {
+            let known = Variable::by_name(name).and_then(Variable::fields);
+            if let Some(known) = known.filter(|known| !known.contains(field)) {
+                return Err(unknown(&format!("{name}.{field}"), &known.iter().map(|k| format!("{name}.{k}")).collect::<Vec<_>>()));
+            }
+        }
         let condition = Self { source: source.to_owned(), uses: uses?, base: Context::default(), program };
         condition.rehearse()?;
         Ok(condition)
@@ -106,7 +112,8 @@ impl std::fmt::Debug for Condition {
     }
 }
 
-fn unknown(name: &str, known: &[&str]) -> CondError {
+fn unknown(name: &str, known: &[impl AsRef<str>]) -> CondError {
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let suggestion = nearest(name, known.iter().copied()).map(str::to_owned);
     CondError::Unknown { name: name.to_owned(), suggestion, known: known.join(", ") }
 }
@@ -200,6 +207,8 @@ mod tests {
         assert!(matches!(error(""), CondError::Syntax { .. }));
         let unknown = error("rewrad < 0.0").to_string();
         assert!(unknown.contains("`rewrad`") && unknown.contains("did you mean `reward`"), "{unknown}");
+        let field = error("run.episode > 3").to_string();
+        assert!(field.contains("`run.episode`") && field.contains("did you mean `run.episodes`"), "{field}");
         assert!(matches!(error("kind.matches('a+')"), CondError::Unknown { .. }), "a function that is not there");
         assert!(matches!(error("reward"), CondError::NotBoolean { .. }));
         assert!(matches!(error("kind - 1 == 2"), CondError::Types { .. }));

@@ -20,6 +20,8 @@ pub struct Survey<'e> {
     /// Names that no loop binds.
     pub variables: BTreeSet<&'e str>,
     pub functions: BTreeSet<&'e str>,
+    /// Fields that are asked of a name: `run.state`.
+    pub fields: BTreeSet<(&'e str, &'e str)>,
     /// Most loops inside each other.
     pub loop_depth: usize,
 }
@@ -40,7 +42,14 @@ impl<'e> Survey<'e> {
                     self.variables.insert(name);
                 }
             }
-            Expr::Select(select) => self.visit(&select.operand, bound, depth),
+            Expr::Select(select) => {
+                if let Expr::Ident(name) = &select.operand.expr
+                    && !bound.contains(&name.as_str())
+                {
+                    self.fields.insert((name, &select.field));
+                }
+                self.visit(&select.operand, bound, depth);
+            }
             Expr::Call(call) => {
                 self.functions.insert(&call.func_name);
                 call.target.iter().for_each(|target| self.visit(target, bound, depth));

@@ -1,7 +1,7 @@
 //! The names that a condition knows.
 
 use super::facts::Facts;
-use crate::event::Envelope;
+use crate::event::{Envelope, RunState};
 use crate::state::DashState;
 use cel::Value;
 use std::collections::HashMap;
@@ -135,6 +135,43 @@ impl Variable {
         }
     }
 
+    /// The fields of a variable that has fixed ones.
+    pub fn fields(self) -> Option<&'static [&'static str]> {
+        match self {
+            Variable::Tool => Some(&["name", "args"]),
+            Variable::Alert => Some(&["rule", "state", "severity"]),
+            Variable::Run => Some(&["state", "episodes", "successes", "decisions", "reward_sum"]),
+            Variable::Kind
+            | Variable::Seq
+            | Variable::Time
+            | Variable::Lane
+            | Variable::Episode
+            | Variable::Step
+            | Variable::Address
+            | Variable::Text
+            | Variable::ErrorType
+            | Variable::Reward
+            | Variable::RewardSum
+            | Variable::Terminated
+            | Variable::Truncated
+            | Variable::ValueEstimate
+            | Variable::EpisodeReturn
+            | Variable::FinalReward
+            | Variable::Hybrid
+            | Variable::Success
+            | Variable::Length
+            | Variable::Tokens
+            | Variable::LogprobMin
+            | Variable::LogprobMean
+            | Variable::EntropyMax
+            | Variable::FinishReason
+            | Variable::Phase
+            | Variable::Checkpoint
+            | Variable::Obs
+            | Variable::Data => None,
+        }
+    }
+
     /// A value of the type that it has.
     pub fn sample(self) -> Value {
         match self {
@@ -157,7 +194,10 @@ impl Variable {
             | Variable::LogprobMean
             | Variable::EntropyMax => Value::Float(0.0),
             Variable::Terminated | Variable::Truncated | Variable::Success => Value::Bool(false),
-            Variable::Tool | Variable::Alert | Variable::Obs | Variable::Run | Variable::Data => map([]),
+            Variable::Tool => map([("name", Some("".into())), ("args", Some(map([])))]),
+            Variable::Alert => map([("rule", Some("".into())), ("state", Some("".into())), ("severity", Some("".into()))]),
+            Variable::Run => run_value(RunState::Starting, [0; 3], Some(0.0)),
+            Variable::Obs | Variable::Data => map([]),
         }
     }
 }
@@ -206,12 +246,17 @@ fn observation(envelope: &Envelope, state: &DashState) -> Value {
 }
 
 fn run(envelope: &Envelope, state: &DashState) -> Value {
+    let counts = [state.episodes_total, state.successes_total, state.decisions_total];
+    run_value(state.run_state, counts, state.lane(envelope.lane).map(|l| l.episode.reward_sum))
+}
+
+fn run_value(state: RunState, [episodes, successes, decisions]: [u64; 3], reward_sum: Option<f64>) -> Value {
     map([
-        ("state", Some(word(&state.run_state))),
-        ("episodes", Some(count(state.episodes_total))),
-        ("successes", Some(count(state.successes_total))),
-        ("decisions", Some(count(state.decisions_total))),
-        ("reward_sum", state.lane(envelope.lane).map(|l| Value::Float(l.episode.reward_sum))),
+        ("state", Some(word(&state))),
+        ("episodes", Some(count(episodes))),
+        ("successes", Some(count(successes))),
+        ("decisions", Some(count(decisions))),
+        ("reward_sum", reward_sum.map(Value::Float)),
     ])
 }
 
