@@ -2,8 +2,8 @@
 
 use super::actions::{ACTIONS, Action, Entry, Group, Needs};
 use super::app::Open;
-use super::update::Confirm;
 use super::theme::{Caps, Theme};
+use super::update::Confirm;
 use super::view::Context;
 use super::widgets::text::{Ambiguous, wrap};
 use super::widgets::{Canvas, Glyphs, Paint, Role, format};

@@ -203,6 +203,14 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Says of the row's first line that it can be folded, whatever its length.
+    fn can_fold(&mut self, can: bool) {
+        let mark = self.lines.first_mut().and_then(|line| line.spans.first_mut());
+        if let Some((mark, _)) = mark.filter(|_| can && self.shape.width >= MARKS_WIDTH_MIN) {
+            *mark = " v".into();
+        }
+    }
+
     fn plain(&mut self, letter: char, text: &str, role: Role) {
         self.wrapped(letter, text, role);
     }
@@ -279,6 +287,7 @@ impl<'a> Builder<'a> {
             self.first('A', if result.is_empty() { ' ' } else { 'v' }, call.to_string(), Role::Action);
         } else {
             self.wrapped('A', call, Role::Action);
+            self.can_fold(!result.is_empty());
         }
         if !self.right(&right, role) {
             // On a narrow screen the figures have a line of their own.

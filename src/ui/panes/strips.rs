@@ -131,11 +131,14 @@ pub fn draw_tabs(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
 /// The pane of the tab at column `x`.
 pub fn tab_at(focus: PaneId, width: u16, x: u16) -> Option<PaneId> {
     let mut end = 0;
-    tabs(focus, width).into_iter().find(|(_, label)| {
-        // Labels are ASCII: a byte a column.
-        end += label.len() as u16;
-        x < end
-    }).map(|(id, _)| id)
+    tabs(focus, width)
+        .into_iter()
+        .find(|(_, label)| {
+            // Labels are ASCII: a byte a column.
+            end += label.len() as u16;
+            x < end
+        })
+        .map(|(id, _)| id)
 }
 
 fn tabs(focus: PaneId, width: u16) -> Vec<(PaneId, String)> {
