@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, SafeText, Seq, inbox};
-use crate::journal::Recording;
 use crate::source::{Playback, RecordingSource};
 use crate::ui::view::{PaneId, Share};
 use crate::ui::widgets::testing::rows;
@@ -48,17 +47,16 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
     App { area: Rect::new(0, 0, size.0, size.1), ..App::new(source, options, theme, caps) }
 }
 
-fn recording() -> Recording {
-    Recording::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/success.jsonl")).unwrap()
+fn recording() -> RecordingSource {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/success.jsonl");
+    RecordingSource::open(&path, MonotonicClock::start()).unwrap()
 }
 
 /// A running engine with three checkpoints and a chain of many rows.
 fn live(size: (u16, u16)) -> (App, Inbox) {
     let (commands, inbox) = inbox(64);
     let mut app = app(Box::new(Quiet(commands)), size);
-    let mut recording = recording();
-    let end = recording.end();
-    app.state = recording.state_at(end).unwrap();
+    app.state = replay(size).state;
     app.state.run_state = RunState::Running;
     app.state.serving = Some("deckhand-final".into());
     let listed = |name: &str| CheckpointListed { checkpoint: name.into(), sha256: "0".into(), training_step: 1, note: SafeText::default() };
@@ -67,7 +65,7 @@ fn live(size: (u16, u16)) -> (App, Inbox) {
 }
 
 fn replay(size: (u16, u16)) -> App {
-    let mut app = app(Box::new(RecordingSource::new(recording(), MonotonicClock::start()).unwrap()), size);
+    let mut app = app(Box::new(recording()), size);
     app.with_playback(|p| p.set_speed(Pace::Max));
     play_out(&mut app);
     app
