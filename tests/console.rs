@@ -196,6 +196,60 @@ fn a_terminal_that_goes_away_ends_the_console() {
     console.ended();
 }
 
+/// Seconds of processor time that a process has used.
+fn processor_seconds(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |n: usize| fields.get(n).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dead_terminal_ends_a_paused_console_without_a_spin() {
+    let mut console = live();
+    console.keys(" ");
+    console.until_shown("PAUSED");
+    let pid = console.child.process_id().unwrap();
+    console.let_go.store(true, Ordering::SeqCst);
+    console.keys("?");
+    let (used, begin) = (processor_seconds(pid), Instant::now());
+    console.writer = None;
+    console.master = None;
+    let mut last = used;
+    while console.child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < PATIENCE, "it never ended");
+        last = last.max(processor_seconds(pid));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Not the time that passed, which a busy machine stretches: work that was done.
+    assert!(last - used < 0.5, "{} s of processor time", last - used);
+}
+
+#[test]
+fn a_click_focuses_and_no_mouse_leaves_the_mouse_alone() {
+    let console_with = |flags: &[&str]| {
+        let mut arguments = vec!["run", "--agent", "heuristic", "--seed", "7", "--no-record"];
+        arguments.extend(flags);
+        let console = Console::start(&arguments, 100, 30);
+        console.until_shown("LIVE");
+        console
+    };
+    let has = |console: &Console, escape: &[u8]| console.output().windows(escape.len()).any(|w| w == escape);
+    let mut console = console_with(&[]);
+    assert!(has(&console, b"\x1b[?1000h") && has(&console, b"\x1b[?1006h"));
+    assert!(!has(&console, b"\x1b[?1003h"), "movements are nobody's business");
+    console.until_shown("┏━ 1 Thought chain ");
+    console.keys("\x1b[<0;80;5M\x1b[<0;80;5m");
+    console.until_shown("┏━ 2 Reward ");
+    console.keys("qy");
+    assert!(console.ended());
+    let mut console = console_with(&["--no-mouse"]);
+    assert!(!has(&console, b"\x1b[?1000h"));
+    console.keys("qy");
+    assert!(console.ended());
+}
+
 /// Everything that is written is printable text or one of these: no escape that came from elsewhere.
 #[test]
 fn only_our_own_escapes_are_written() {

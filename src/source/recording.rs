@@ -3,6 +3,7 @@
 use super::{Frame, FrameSource, Playback, SourceError, SourceStatus};
 use crate::event::{Clock, CommandSender, Envelope, Pace, Seq, StepUnit};
 use crate::journal::{Integrity, Recording};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +42,11 @@ impl RecordingSource {
             ahead: Default::default(),
             damage,
         })
+    }
+
+    /// Opens a file.
+    pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
+        Self::new(Recording::open(path)?, clock)
     }
 
     pub fn recording(&self) -> &Recording {

@@ -8,11 +8,19 @@ pub enum Action {
     Search,
     NextMatch,
     PreviousMatch,
+    NextError,
+    PreviousError,
+    SetMark,
+    NextMark,
+    PreviousMark,
     Back,
     FocusNext,
     FocusPrevious,
     FocusPane(usize),
     FullScreen,
+    Bigger,
+    Smaller,
+    Menu,
     Up,
     Down,
     PageUp,
@@ -96,7 +104,7 @@ use Needs::{Engine, Nothing, Playback, Run};
 pub const ACTIONS: &[Entry] = &[
     entry(Action::Help, "help", &["?"], Nothing, "keys and commands; enter runs one"),
     entry(Action::CommandLine, "command", &[":"], Nothing, "type a command by its name"),
-    entry(Action::TogglePause, "toggle", &["space"], Run, "pause or resume (in a replay: play)"),
+    entry(Action::TogglePause, "toggle", &["space"], Run, "pause or resume; at the end of a replay, play it again"),
     entry(Action::StepDecision, "step", &["."], Run, "go on by one decision"),
     entry(Action::StepPhase, "phase", &[">"], Run, "go on by one phase"),
     entry(Action::StepToken, "token", &[";"], Run, "go on by one token"),
@@ -119,17 +127,24 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::FocusPane(4), "alerts", &["5"], Nothing, "focus the alerts"),
     entry(Action::FocusPane(5), "log", &["6"], Nothing, "focus the log"),
     entry(Action::FullScreen, "full", &["f", "enter"], Nothing, "the focused pane alone, and back"),
+    entry(Action::Bigger, "bigger", &["+"], Nothing, "the focused pane bigger: half the screen, then all of it"),
+    entry(Action::Smaller, "smaller", &["_"], Nothing, "the focused pane smaller again"),
     entry(Action::Up, "up", &["k", "up"], Nothing, "scroll up; following stops"),
     entry(Action::Down, "down", &["j", "down"], Nothing, "scroll down"),
     entry(Action::PageUp, "page-up", &["pageup"], Nothing, "a page up"),
     entry(Action::PageDown, "page-down", &["pagedown"], Nothing, "a page down"),
     entry(Action::Top, "top", &["g g", "home"], Nothing, "the oldest row"),
     entry(Action::Bottom, "bottom", &["G", "end"], Nothing, "the newest row, and follow"),
-    entry(Action::NextLane, "lane", &["w"], Nothing, "look at the next lane"),
-    entry(Action::Search, "find", &["/"], Nothing, "find text in the chain"),
-    entry(Action::NextMatch, "next-match", &["n"], Nothing, "next match"),
+    entry(Action::NextLane, "lane", &["t"], Nothing, "look at the next lane"),
+    entry(Action::Search, "find", &["/"], Nothing, "find text in the chain; the newest match first"),
+    entry(Action::NextMatch, "next-match", &["n"], Nothing, "next match, then the oldest again"),
     entry(Action::PreviousMatch, "previous-match", &["N"], Nothing, "previous match"),
-    entry(Action::Fold, "fold", &["z a"], Nothing, "fold or unfold the newest row in view"),
+    entry(Action::PreviousError, "previous-error", &["{"], Nothing, "previous tool error in the chain"),
+    entry(Action::NextError, "next-error", &["}"], Nothing, "next tool error in the chain"),
+    entry(Action::SetMark, "mark", &["m"], Nothing, "mark this place, or take its mark away"),
+    entry(Action::PreviousMark, "previous-mark", &["["], Nothing, "previous mark (in a replay: go there in the recording)"),
+    entry(Action::NextMark, "next-mark", &["]"], Nothing, "next mark"),
+    entry(Action::Fold, "fold", &["z a"], Nothing, "fold or unfold the row at the cursor; while following, the newest"),
     entry(Action::FoldAll, "fold-all", &["z M"], Nothing, "fold every row"),
     entry(Action::UnfoldAll, "unfold-all", &["z R"], Nothing, "unfold every row"),
     entry(Action::Detail, "detail", &["v"], Nothing, "one line a row, normal, everything"),
@@ -137,19 +152,122 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Smoothing, "smoothing", &["s"], Nothing, "smoothing of the curve"),
     entry(Action::History, "history", &["x"], Nothing, "current episode or all episodes"),
     entry(Action::LogAxis, "log-axis", &[], Nothing, "logarithmic axis of the curve, and back"),
+    with(Action::Menu, "menu", "", Nothing, "actions by digits; 0 opens it on small screens and on a live run"),
     entry(Action::Redraw, "redraw", &["ctrl-l"], Nothing, "draw everything again"),
     entry(Action::Suspend, "suspend", &["ctrl-z"], Nothing, "back to the shell; fg comes back"),
     entry(Action::Back, "close", &["esc"], Nothing, "close what is open"),
     entry(Action::Quit, "quit", &["q", "ctrl-c"], Nothing, "quit (asks when that ends a run)"),
-    with(Action::Pause, "pause", "", Engine, "pause the run"),
-    with(Action::Resume, "resume", "", Engine, "resume the run"),
+    with(Action::Pause, "pause", "", Run, "pause the run, or the replay"),
+    with(Action::Resume, "resume", "", Run, "resume the run, or the replay"),
     with(Action::Pace, "pace", "FACTOR|max", Run, "set the pace, such as 2 or max"),
     with(Action::Seed, "seed", "N", Engine, "end the episodes that run and begin anew from this seed"),
-    with(Action::Swap, "swap", "CHECKPOINT", Engine, "serve another built-in checkpoint from the next decision on"),
+    with(Action::Swap, "swap", "CHECKPOINT", Engine, "serve another checkpoint from the next decision on (asks first)"),
     with(Action::Seek, "seek", "EVENT", Playback, "go to this event of the recording"),
     with(Action::Theme, "theme", "NAME|FILE", Nothing, "another theme: dark, light, system, or a file"),
     with(Action::Shot, "shot", "svg|txt|ans", Nothing, "write a picture of the screen to a file"),
 ];
+
+/// A page of the menu by digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Run,
+    Replay,
+    Move,
+    Find,
+    Look,
+    Curve,
+    Change,
+    Screen,
+}
+
+impl Group {
+    pub const ALL: [Group; 8] =
+        [Group::Run, Group::Replay, Group::Move, Group::Find, Group::Look, Group::Curve, Group::Change, Group::Screen];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Run => "run: pause, step",
+            Group::Replay => "replay",
+            Group::Move => "move: up, down",
+            Group::Find => "find, errors, marks",
+            Group::Look => "size, folds, detail",
+            Group::Curve => "curves",
+            Group::Change => "swap, seed",
+            Group::Screen => "help, screen, quit",
+        }
+    }
+
+    /// Whether its actions are done several times in a row, so that the menu stays.
+    pub fn stays(self) -> bool {
+        match self {
+            Group::Run | Group::Replay | Group::Move | Group::Find | Group::Look | Group::Curve => true,
+            Group::Change | Group::Screen => false,
+        }
+    }
+
+    pub fn entries(self) -> Vec<&'static Entry> {
+        ACTIONS.iter().filter(|e| e.action.group() == Some(self)).collect()
+    }
+}
+
+impl Action {
+    /// Its page of the menu; none for what a digit does by itself, and for what is another action under a second name.
+    pub fn group(self) -> Option<Group> {
+        Some(match self {
+            Action::TogglePause
+            | Action::StepDecision
+            | Action::StepPhase
+            | Action::StepToken
+            | Action::StepEpisode
+            | Action::Slower
+            | Action::Faster
+            | Action::Pace => Group::Run,
+            Action::StepBack
+            | Action::NextStep
+            | Action::PreviousEpisode
+            | Action::NextEpisode
+            | Action::First
+            | Action::Last
+            | Action::Seek => Group::Replay,
+            Action::Up
+            | Action::Down
+            | Action::PageUp
+            | Action::PageDown
+            | Action::Top
+            | Action::Bottom
+            | Action::NextLane
+            | Action::FocusNext
+            | Action::FocusPrevious => Group::Move,
+            Action::Search
+            | Action::NextMatch
+            | Action::PreviousMatch
+            | Action::NextError
+            | Action::PreviousError
+            | Action::SetMark
+            | Action::NextMark
+            | Action::PreviousMark => Group::Find,
+            Action::FullScreen
+            | Action::Bigger
+            | Action::Smaller
+            | Action::Fold
+            | Action::FoldAll
+            | Action::UnfoldAll
+            | Action::Detail
+            | Action::Raw => Group::Look,
+            Action::Smoothing | Action::History | Action::LogAxis => Group::Curve,
+            Action::Swap | Action::Seed => Group::Change,
+            Action::Help
+            | Action::CommandLine
+            | Action::Redraw
+            | Action::Suspend
+            | Action::Back
+            | Action::Quit
+            | Action::Theme
+            | Action::Shot => Group::Screen,
+            Action::FocusPane(_) | Action::Menu | Action::PreviousStep | Action::Pause | Action::Resume => return None,
+        })
+    }
+}
 
 /// The entry of that name, or the only one that begins so.
 pub fn by_name(name: &str) -> Result<&'static Entry, String> {
@@ -214,6 +332,22 @@ mod tests {
         }
         let names: BTreeSet<&str> = ACTIONS.iter().map(|e| e.name).collect();
         assert_eq!(names.len(), ACTIONS.len());
+    }
+
+    #[test]
+    fn digits_reach_every_action_that_has_no_digit_or_other_name() {
+        for group in Group::ALL {
+            assert!((1..=9).contains(&group.entries().len()), "{group:?}");
+        }
+        let left: Vec<&str> = ACTIONS.iter().filter(|e| e.action.group().is_none()).map(|e| e.name).collect();
+        assert_eq!(left, ["prev", "chain", "reward", "tools", "gpu", "alerts", "log", "menu", "pause", "resume"]);
+    }
+
+    #[test]
+    fn keys_that_are_reserved_are_free() {
+        for key in ["w", "c", "C", "b", "B", "i", "I", "E", "o", "F", "O", "a", "d", "y", "Y", "ctrl-j", "ctrl-k", "ctrl-a", "ctrl-b"] {
+            assert_eq!(by_keys(key), Lookup::Unknown, "{key}");
+        }
     }
 
     #[test]

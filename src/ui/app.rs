@@ -1,17 +1,17 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
-use super::actions::{ACTIONS, Lookup, by_keys};
+use super::actions::{ACTIONS, Action, Entry, Group, Lookup, by_keys};
 use super::screen::Screen;
-use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, watch_signals};
+use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
 use super::theme::{Caps, Theme, ThemeError, Tier};
-use super::update::{Effect, Facts, act, command};
+use super::update::{Confirm, Effect, Facts, Pointer, act, by_key, command, point, search};
 use super::view::{Context, PlaybackView, View};
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::event::{RunState, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
-use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io;
@@ -78,6 +78,10 @@ pub enum Open {
     Help(usize),
     Command(String),
     Search(String),
+    /// The pages of the menu by digits, or the actions of one page.
+    Menu(Option<Group>),
+    /// A command that waits for its name, and what was typed of it.
+    Confirm(Confirm, String),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -93,6 +97,8 @@ struct App {
     open: Open,
     notice: String,
     keys: String,
+    /// The screen as it was last drawn.
+    area: Rect,
     ended: Option<Ended>,
     source_ended: bool,
     redraw: bool,
@@ -119,8 +125,12 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
         dirty |= app.take_frames()?;
         let due = drawn_at.is_none_or(|at| at.elapsed() >= frame_time);
         if dirty && due {
-            let size = crossterm::terminal::size()?;
-            screen.show(app.picture(Rect::new(0, 0, size.0, size.1)))?;
+            // A terminal that does not know its size any more, or takes nothing any more, is gone.
+            let Some((width, height)) = size() else { return Ok(Ended::HungUp) };
+            app.area = Rect::new(0, 0, width, height);
+            if let Err(error) = screen.show(app.picture(app.area)) {
+                return if is_alive(Duration::ZERO).unwrap_or(false) { Err(error.into()) } else { Ok(Ended::HungUp) };
+            }
             drawn_at = Some(Instant::now());
             dirty = false;
         }
@@ -135,7 +145,7 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
                 drawn_at = None;
             }
             // The input thread may be caught in crossterm's own loop, which spins when the terminal dies.
-            Err(RecvTimeoutError::Timeout) if !is_alive(Duration::ZERO)? => return Ok(Ended::HungUp),
+            Err(RecvTimeoutError::Timeout) if !is_alive(Duration::ZERO).unwrap_or(false) => return Ok(Ended::HungUp),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(Ended::HungUp),
         }
@@ -185,6 +195,7 @@ impl App {
             open: Open::default(),
             notice: String::new(),
             keys: String::new(),
+            area: Rect::new(0, 0, 120, 36),
             ended: None,
             source_ended: false,
             redraw: false,
@@ -246,11 +257,7 @@ impl App {
             Incoming::Terminal(TerminalEvent::Key(key)) if key.kind != KeyEventKind::Release => self.key(key),
             // A paste is text, never a row of keys.
             Incoming::Terminal(TerminalEvent::Paste(text)) => self.type_text(&text),
-            Incoming::Terminal(TerminalEvent::Mouse(mouse)) => match mouse.kind {
-                MouseEventKind::ScrollUp => self.press("up"),
-                MouseEventKind::ScrollDown => self.press("down"),
-                _ => {}
-            },
+            Incoming::Terminal(TerminalEvent::Mouse(mouse)) => self.mouse(mouse),
             Incoming::Terminal(TerminalEvent::Resize(..)) => self.redraw = true,
             Incoming::Terminal(_) => {}
             Incoming::Ended(signal) => self.ended = Some(Ended::Signal(signal)),
@@ -260,84 +267,135 @@ impl App {
         }
     }
 
+    fn mouse(&mut self, mouse: MouseEvent) {
+        let pointer = match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => Pointer::Click,
+            MouseEventKind::ScrollUp => Pointer::WheelUp,
+            MouseEventKind::ScrollDown => Pointer::WheelDown,
+            MouseEventKind::Down(_)
+            | MouseEventKind::Up(_)
+            | MouseEventKind::Drag(_)
+            | MouseEventKind::Moved
+            | MouseEventKind::ScrollLeft
+            | MouseEventKind::ScrollRight => return,
+        };
+        match (&self.open, pointer) {
+            (Open::Help(at), Pointer::WheelUp) => self.open = Open::Help(at.saturating_sub(3)),
+            (Open::Help(at), Pointer::WheelDown) => self.open = Open::Help((at + 3).min(ACTIONS.len() - 1)),
+            // What is open has the keys; a click past it must not change what lies beneath.
+            (Open::Help(_) | Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::ConfirmQuit, _) => {}
+            (Open::Nothing | Open::Menu(_), _) => {
+                let facts = facts(self.area, &self.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
+                point(pointer, mouse.column, mouse.row, &mut self.view, &facts);
+            }
+        }
+    }
+
     fn type_text(&mut self, text: &str) {
         let line: String = text.chars().filter(|c| !c.is_control()).collect();
         match &mut self.open {
             Open::Command(input) | Open::Search(input) => input.push_str(&line),
-            Open::Nothing | Open::Help(_) | Open::ConfirmQuit => self.notice = "pasted text is not taken as keys".into(),
+            Open::Confirm(..) => self.notice = "a paste confirms nothing; type it".into(),
+            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::ConfirmQuit => {
+                self.notice = "pasted text is not taken as keys".into();
+            }
         }
     }
 
     fn key(&mut self, key: KeyEvent) {
         self.notice.clear();
+        let name = key_name(&key);
         match std::mem::take(&mut self.open) {
             Open::Nothing => {
-                if let Some(name) = key_name(&key) {
+                if let Some(name) = name {
                     self.press(&name);
                 }
             }
-            Open::Help(at) => self.help_key(at, &key),
+            Open::Help(at) => self.help_key(at, name.as_deref().unwrap_or_default()),
+            Open::Menu(group) => self.menu_key(group, name.as_deref().unwrap_or_default()),
             Open::Command(line) => {
                 if let Some(line) = self.line_key(line, &key, Open::Command) {
-                    let facts = facts(&self.state, self.playback.as_ref(), &*self.source, &self.options);
-                    let effects = command(&line, &mut self.view, &facts);
-                    self.carry_out(effects);
+                    self.with_facts(|view, facts| command(&line, view, facts));
                 }
             }
             Open::Search(line) => {
                 if let Some(line) = self.line_key(line, &key, Open::Search) {
-                    self.view.search = line.to_lowercase();
+                    self.with_facts(|view, facts| search(&line, view, facts));
                 }
             }
-            Open::ConfirmQuit => match key.code {
-                KeyCode::Char('y' | 'Y') => self.ended = Some(Ended::Quit),
+            Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
+            Open::ConfirmQuit => match name.as_deref() {
                 // ctrl-c twice quits, as a shell would.
-                KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => self.ended = Some(Ended::Quit),
+                Some("y" | "Y" | "ctrl-c") => self.ended = Some(Ended::Quit),
                 _ => self.notice = "the run goes on".into(),
             },
         }
     }
 
-    fn help_key(&mut self, at: usize, key: &KeyEvent) {
+    fn help_key(&mut self, at: usize, name: &str) {
         let last = ACTIONS.len() - 1;
-        self.open = match key.code {
-            KeyCode::Up | KeyCode::Char('k') => Open::Help(at.saturating_sub(1)),
-            KeyCode::Down | KeyCode::Char('j') => Open::Help((at + 1).min(last)),
-            KeyCode::PageUp => Open::Help(at.saturating_sub(10)),
-            KeyCode::PageDown => Open::Help((at + 10).min(last)),
-            KeyCode::Enter => {
-                let entry = &ACTIONS[at];
-                if !entry.argument.is_empty() {
-                    self.open = Open::Command(format!("{} ", entry.name));
-                    return;
-                }
-                self.do_action(entry.action);
-                return;
-            }
+        self.open = match name {
+            "up" | "k" => Open::Help(at.saturating_sub(1)),
+            "down" | "j" => Open::Help((at + 1).min(last)),
+            "pageup" => Open::Help(at.saturating_sub(10)),
+            "pagedown" => Open::Help((at + 10).min(last)),
+            "enter" => return self.do_entry(&ACTIONS[at]),
             _ => Open::Nothing,
         };
     }
 
-    /// Edits an input line; gives it back when it was entered.
-    fn line_key(&mut self, mut line: String, key: &KeyEvent, open: fn(String) -> Open) -> Option<String> {
-        match key.code {
-            KeyCode::Enter => return Some(line),
-            KeyCode::Esc => return None,
-            KeyCode::Backspace if line.is_empty() => return None,
-            KeyCode::Backspace => {
-                line.pop();
-            }
-            KeyCode::Tab => {
-                let mut names = ACTIONS.iter().map(|e| e.name).filter(|n| n.starts_with(line.as_str()));
-                if let Some(name) = names.next() {
-                    line = format!("{name} ");
+    /// A digit opens a page or does an action; 0 goes back. Any other key closes the menu.
+    fn menu_key(&mut self, group: Option<Group>, name: &str) {
+        let digit = name.parse::<usize>().ok().filter(|_| name.len() == 1);
+        match (group, digit) {
+            (_, None) | (None, Some(0)) => {}
+            (Some(_), Some(0)) => self.open = Open::Menu(None),
+            (None, Some(digit)) => self.open = Open::Menu(Group::ALL.get(digit - 1).copied()),
+            (Some(group), Some(digit)) => {
+                if let Some(entry) = group.entries().get(digit - 1) {
+                    self.do_entry(entry);
+                }
+                if self.open == Open::Nothing && group.stays() {
+                    self.open = Open::Menu(Some(group));
                 }
             }
-            KeyCode::Char('c' | 'u') if key.modifiers.contains(KeyModifiers::CONTROL) => line.clear(),
-            KeyCode::Char(c) => line.push(c),
-            _ => {}
         }
-        self.open = open(line);
+    }
+
+    /// Does what stands in help or menu; asks for the argument where there must be one.
+    fn do_entry(&mut self, entry: &Entry) {
+        if entry.argument.is_empty() {
+            self.do_action(entry.action);
+        } else {
+            self.open = Open::Command(format!("{} ", entry.name));
+        }
+    }
+
+    fn confirm_key(&mut self, confirm: Confirm, typed: String, key: &KeyEvent) {
+        if key_name(key).as_deref() == Some("ctrl-c") {
+            self.notice = format!("no {}", confirm.verb);
+            return;
+        }
+        let verb = confirm.verb;
+        let again = confirm.clone();
+        match edit(typed, key) {
+            Edit::More(typed) => self.open = Open::Confirm(confirm, typed),
+            Edit::Cancelled => self.notice = format!("no {verb}"),
+            Edit::Entered(typed) if confirm.accepts(&typed) => self.carry_out(vec![Effect::Send(confirm.command)]),
+            Edit::Entered(typed) => {
+                self.notice = format!("`{typed}` is not `{verb} {}`; esc cancels", confirm.name);
+                self.open = Open::Confirm(again, typed);
+            }
+        }
+    }
+
+    /// Edits an input line; gives it back when it was entered.
+    fn line_key(&mut self, line: String, key: &KeyEvent, open: fn(String) -> Open) -> Option<String> {
+        match edit(line, key) {
+            Edit::Entered(line) => return Some(line),
+            Edit::Cancelled => {}
+            Edit::More(line) => self.open = open(line),
+        }
         None
     }
 
@@ -345,15 +403,19 @@ impl App {
         let sequence = if self.keys.is_empty() { name.to_owned() } else { format!("{} {name}", self.keys) };
         self.keys.clear();
         match by_keys(&sequence) {
-            Lookup::Action(action) => self.do_action(action),
+            Lookup::Action(action) => self.with_facts(|view, facts| act(by_key(action, facts), "", view, facts)),
             Lookup::Prefix => self.keys = sequence,
             Lookup::Unknown => self.notice = format!("{sequence} does nothing; ? lists the keys"),
         }
     }
 
-    fn do_action(&mut self, action: super::actions::Action) {
-        let facts = facts(&self.state, self.playback.as_ref(), &*self.source, &self.options);
-        let effects = act(action, "", &mut self.view, &facts);
+    fn do_action(&mut self, action: Action) {
+        self.with_facts(|view, facts| act(action, "", view, facts));
+    }
+
+    fn with_facts(&mut self, what: impl FnOnce(&mut View, &Facts<'_>) -> Vec<Effect>) {
+        let facts = facts(self.area, &self.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
+        let effects = what(&mut self.view, &facts);
         self.carry_out(effects);
     }
 
@@ -381,6 +443,8 @@ impl App {
                 Effect::OpenHelp => self.open = Open::Help(0),
                 Effect::OpenCommand => self.open = Open::Command(String::new()),
                 Effect::OpenSearch => self.open = Open::Search(String::new()),
+                Effect::OpenMenu => self.open = Open::Menu(None),
+                Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, String::new()),
                 Effect::Close => self.open = Open::Nothing,
                 Effect::Redraw => self.redraw = true,
                 Effect::Suspend => self.suspend = true,
@@ -405,8 +469,7 @@ impl App {
 
     fn take_shot(&self, format: &str) -> String {
         let Ok(format) = format.parse::<shot::Format>() else { return format!("{format} is no picture; write svg, txt or ans") };
-        let size = crossterm::terminal::size().unwrap_or((120, 36));
-        let picture = self.picture(Rect::new(0, 0, size.0, size.1));
+        let picture = self.picture(self.area);
         let text = shot::write(&picture, &self.theme, format);
         let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
         let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return "there are 100 pictures of this event already".into() };
@@ -417,22 +480,76 @@ impl App {
     }
 }
 
-fn facts<'a>(state: &'a DashState, playback: Option<&'a PlaybackView>, source: &dyn FrameSource, options: &UiOptions) -> Facts<'a> {
-    Facts { state, playback, can_command: source.commands().is_some() && !options.read_only }
+fn facts<'a>(
+    area: Rect,
+    caps: &Caps,
+    state: &'a DashState,
+    playback: Option<&'a PlaybackView>,
+    source: &dyn FrameSource,
+    options: &UiOptions,
+) -> Facts<'a> {
+    let can_command = source.commands().is_some() && !options.read_only;
+    Facts { state, playback, can_command, area: chrome::between(area), glyphs: chrome::glyphs(caps) }
 }
 
-/// The name by which the table knows a key.
-fn key_name(key: &KeyEvent) -> Option<String> {
-    // Alt is nobody's: alt-q must not quit.
-    if key.modifiers.contains(KeyModifiers::ALT) {
-        return None;
+/// What became of an input line.
+enum Edit {
+    More(String),
+    Entered(String),
+    Cancelled,
+}
+
+fn edit(mut line: String, key: &KeyEvent) -> Edit {
+    // A modified letter is a command of the line, or nothing: alt-b must not write a b.
+    match key_name(key).unwrap_or_default().as_str() {
+        "enter" => return Edit::Entered(line),
+        "esc" => return Edit::Cancelled,
+        "backspace" | "ctrl-h" if line.is_empty() => return Edit::Cancelled,
+        "backspace" | "ctrl-h" => {
+            line.pop();
+        }
+        "ctrl-w" => line.truncate(line.trim_end().rfind(' ').map_or(0, |at| at + 1)),
+        "ctrl-c" | "ctrl-u" => line.clear(),
+        "tab" => {
+            let mut names = ACTIONS.iter().map(|e| e.name).filter(|n| n.starts_with(line.as_str()));
+            if let Some(name) = names.next() {
+                line = format!("{name} ");
+            }
+        }
+        _ => {
+            if let KeyCode::Char(c) = key.code
+                && !is_modified(key)
+            {
+                line.push(c);
+            }
+        }
     }
+    Edit::More(line)
+}
+
+/// Keys that mean something else than the same key alone.
+const MODIFIERS: [(KeyModifiers, &str); 5] = [
+    (KeyModifiers::CONTROL, "ctrl-"),
+    (KeyModifiers::ALT, "alt-"),
+    (KeyModifiers::SUPER, "super-"),
+    (KeyModifiers::HYPER, "hyper-"),
+    (KeyModifiers::META, "meta-"),
+];
+
+fn is_modified(key: &KeyEvent) -> bool {
+    MODIFIERS.iter().any(|(modifier, _)| key.modifiers.contains(*modifier))
+}
+
+/// The name by which the table knows a key. A modified key is another key: alt-q must not quit.
+fn key_name(key: &KeyEvent) -> Option<String> {
+    let modified = is_modified(key);
     let plain = match key.code {
         KeyCode::Char(' ') => "space".to_owned(),
-        KeyCode::Char(c) if key.modifiers.contains(KeyModifiers::CONTROL) => format!("ctrl-{}", c.to_ascii_lowercase()),
+        KeyCode::Char(c) if modified => c.to_ascii_lowercase().to_string(),
         KeyCode::Char(c) => c.to_string(),
         KeyCode::Tab => "tab".to_owned(),
         KeyCode::BackTab => "backtab".to_owned(),
+        KeyCode::Backspace => "backspace".to_owned(),
         KeyCode::Enter => "enter".to_owned(),
         KeyCode::Esc => "esc".to_owned(),
         KeyCode::Up => "up".to_owned(),
@@ -445,5 +562,10 @@ fn key_name(key: &KeyEvent) -> Option<String> {
         KeyCode::PageDown => "pagedown".to_owned(),
         _ => return None,
     };
-    Some(plain)
+    let modifiers: String = MODIFIERS.iter().filter(|(m, _)| key.modifiers.contains(*m)).map(|(_, name)| *name).collect();
+    Some(modifiers + &plain)
 }
+
+#[cfg(test)]
+#[path = "app_tests.rs"]
+mod tests;

@@ -1,8 +1,9 @@
 //! What surrounds the panes: the status bar, the hints, and what opens above them.
 
-use super::actions::{ACTIONS, Action, Needs};
+use super::actions::{ACTIONS, Action, Entry, Group, Needs};
 use super::app::Open;
 use super::theme::{Caps, Theme};
+use super::update::Confirm;
 use super::view::Context;
 use super::widgets::text::{Ambiguous, wrap};
 use super::widgets::{Canvas, Glyphs, Paint, Role, format};
@@ -45,11 +46,19 @@ pub fn glyphs(caps: &Caps) -> Glyphs {
 pub fn frame(buffer: &mut Buffer, area: Rect, cx: &Context<'_>) -> Rect {
     let mut canvas = Canvas::new(buffer, area, cx.theme, glyphs(cx.caps));
     status(&mut canvas, cx);
-    if area.height < 6 {
-        return Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
+    if area.height >= HINTS_HEIGHT_MIN {
+        hints(&mut canvas, area.height - 1, cx);
     }
-    hints(&mut canvas, area.height - 1, cx);
-    Rect { y: area.y + 1, height: area.height - 2, ..area }
+    between(area)
+}
+
+/// Rows from which there is one for the hints.
+const HINTS_HEIGHT_MIN: u16 = 6;
+
+/// What lies between the status bar and the hints of a screen.
+pub fn between(area: Rect) -> Rect {
+    let hints = u16::from(area.height >= HINTS_HEIGHT_MIN);
+    Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1 + hints), ..area }
 }
 
 fn status(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
@@ -150,6 +159,10 @@ fn hints(canvas: &mut Canvas<'_>, y: u16, cx: &Context<'_>) {
         Action::Quit,
     ];
     let mut x = 1;
+    if super::panes::has_menu_key(canvas.width(), y.saturating_sub(1)) {
+        x = canvas.text(x, y, "0", Role::BorderFocused);
+        x = canvas.text(x + 1, y, "menu", Role::Dim) + 2;
+    }
     for action in if cx.playback.is_some() { replay } else { live } {
         let Some(entry) = ACTIONS.iter().find(|e| e.action == action) else { continue };
         let key = entry.keys.first().copied().unwrap_or_default();
@@ -174,9 +187,10 @@ pub fn overlay(buffer: &mut Buffer, area: Rect, cx: &Context<'_>, open: &Open, n
         Open::Help(at) => help(&mut canvas, *at, cx),
         Open::Command(line) => input_line(&mut canvas, last, ":", line),
         Open::Search(line) => input_line(&mut canvas, last, "/", line),
+        Open::Menu(group) => menu(&mut canvas, *group, cx),
+        Open::Confirm(confirm, typed) => confirmation(&mut canvas, confirm, typed, cx),
         Open::ConfirmQuit => {
-            let text = " Quitting ends this run; its recording is kept.  y quits, any other key goes on ";
-            dialog(&mut canvas, "Quit", text);
+            dialog(&mut canvas, "Quit", &["Quitting ends this run; its recording is kept.  y quits, any other key goes on"]);
         }
     }
     if !notice.is_empty() && !matches!(open, Open::Command(_) | Open::Search(_)) {
@@ -198,9 +212,10 @@ fn input_line(canvas: &mut Canvas<'_>, y: u16, mark: &str, line: &str) {
     canvas.text(x, y, "_", Role::Selected);
 }
 
-fn dialog(canvas: &mut Canvas<'_>, title: &str, text: &str) {
+fn dialog(canvas: &mut Canvas<'_>, title: &str, paragraphs: &[&str]) {
     let width = (canvas.width().saturating_sub(4)).min(64);
-    let lines = wrap(text.trim(), width.saturating_sub(4) as usize, canvas.glyphs().ambiguous);
+    let ambiguous = canvas.glyphs().ambiguous;
+    let lines: Vec<String> = paragraphs.iter().flat_map(|p| wrap(p, width.saturating_sub(4) as usize, ambiguous)).collect();
     let height = (lines.len() as u16 + 2).min(canvas.height());
     let (x, y) = ((canvas.width() - width) / 2, (canvas.height() - height) / 2);
     let mut part = canvas.part(Rect::new(x, y, width, height));
@@ -208,8 +223,55 @@ fn dialog(canvas: &mut Canvas<'_>, title: &str, text: &str) {
         clear_row(&mut part, row);
     }
     let mut inner = part.frame(title, "", true);
-    for (row, line) in lines.iter().enumerate() {
+    // Where not all fits, the end does: what is typed stands there.
+    let skip = lines.len().saturating_sub(inner.height() as usize);
+    for (row, line) in lines.iter().skip(skip).enumerate() {
         inner.text(1, row as u16, line, Role::Strong);
+    }
+}
+
+fn confirmation(canvas: &mut Canvas<'_>, confirm: &Confirm, typed: &str, cx: &Context<'_>) {
+    let title = cx.banner.map_or_else(|| format!("Really {}?", confirm.verb), |banner| format!("Really {} on {banner}?", confirm.verb));
+    let asked = format!("type  {} {}  to confirm; esc cancels", confirm.verb, confirm.name);
+    dialog(canvas, &title, &[&confirm.what, &asked, &format!("{typed}_")]);
+}
+
+/// Cells of a column of the menu.
+const MENU_COLUMN: u16 = 22;
+
+/// Above the last row, so that the pane and what an action says stay in sight.
+fn menu(canvas: &mut Canvas<'_>, group: Option<Group>, cx: &Context<'_>) {
+    let (title, items) = match group {
+        None => ("menu".to_owned(), Group::ALL.iter().map(|g| (g.title(), true)).collect::<Vec<_>>()),
+        Some(group) => (group.title().to_owned(), group.entries().iter().map(|e| (e.name, usable(e, cx))).collect()),
+    };
+    let columns = (canvas.width() / MENU_COLUMN).clamp(1, 4);
+    let rows = (items.len() as u16).div_ceil(columns);
+    let height = (rows + 1).min(canvas.height().saturating_sub(1));
+    let area = Rect::new(0, canvas.height() - 1 - height, canvas.width(), height);
+    let mut part = canvas.part(area);
+    for row in 0..height {
+        clear_row(&mut part, row);
+    }
+    part.rule(0);
+    let back = if group.is_some() { "0 back" } else { "0 close" };
+    part.text(1, 0, &format!(" {title}  {back} "), Role::Title);
+    for (n, (name, usable)) in (0u16..).zip(items) {
+        let (x, y) = (n / rows * MENU_COLUMN, n % rows + 1);
+        let role = if usable { Role::Text } else { Role::Dim };
+        let mark = if usable { "" } else { " (n/a)" };
+        part.text_upto(x + 1, x + MENU_COLUMN, y, &format!("{} {name}{mark}", n + 1), role);
+    }
+}
+
+/// Whether an entry's needs are met.
+fn usable(entry: &Entry, cx: &Context<'_>) -> bool {
+    let live = cx.playback.is_none();
+    match entry.needs {
+        Needs::Nothing => true,
+        Needs::Engine => live && !cx.read_only,
+        Needs::Run => !live || !cx.read_only,
+        Needs::Playback => !live,
     }
 }
 
@@ -224,18 +286,11 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
     let rows = inner.height() as usize;
     let from = at.saturating_sub(rows / 2).min(ACTIONS.len().saturating_sub(rows));
     for (row, (index, entry)) in ACTIONS.iter().enumerate().skip(from).take(rows).enumerate() {
-        let live = cx.playback.is_none();
-        let usable = match entry.needs {
-            Needs::Nothing => true,
-            Needs::Engine => live && !cx.read_only,
-            Needs::Run => !live || !cx.read_only,
-            Needs::Playback => !live,
-        };
         let keys: Vec<String> = entry.keys.iter().map(|k| k.replace(' ', "")).collect();
         let line = format!("{:<14}:{:<22}{}", keys.join(" "), format!("{} {}", entry.name, entry.argument), entry.help);
         let role = if index == at {
             Role::Selected
-        } else if usable {
+        } else if usable(entry, cx) {
             Role::Text
         } else {
             Role::Dim

@@ -26,6 +26,18 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Longest time until a hang-up or a resize is seen.
 const WATCH: Duration = Duration::from_millis(50);
 
+/// Clicks and the wheel, in the form that knows every column. Not each movement, which is what crossterm's own command asks for.
+const MOUSE: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+
+/// Columns and rows; unset where the terminal is gone. crossterm would start another program to find out.
+pub fn size() -> Option<(u16, u16)> {
+    size_of(io::stdout())
+}
+
+fn size_of(terminal: impl std::os::fd::AsFd) -> Option<(u16, u16)> {
+    rustix::termios::tcgetwinsize(terminal).ok().map(|size| (size.ws_col, size.ws_row))
+}
+
 /// Whether the terminal is ours. It is not after a panic on any thread.
 pub fn is_taken() -> bool {
     TAKEN.load(Ordering::SeqCst)
@@ -53,7 +65,8 @@ impl Taken {
         TAKEN.store(true, Ordering::SeqCst);
         execute!(io::stdout(), terminal::EnterAlternateScreen, cursor::Hide, event::EnableBracketedPaste)?;
         if self.mouse {
-            execute!(io::stdout(), event::EnableMouseCapture)?;
+            io::stdout().write_all(MOUSE)?;
+            io::stdout().flush()?;
         }
         Ok(())
     }
@@ -151,4 +164,20 @@ pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portable_pty::{PtySize, native_pty_system};
+
+    #[test]
+    fn a_terminal_that_is_gone_has_no_size() {
+        let pair = native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
+        let name = pair.master.tty_name().unwrap();
+        let terminal = std::fs::File::open(name).unwrap();
+        assert_eq!(size_of(&terminal), Some((100, 30)));
+        drop((pair.master, pair.slave));
+        assert_eq!(size_of(&terminal), None);
+    }
 }

@@ -1,9 +1,12 @@
 //! From a key to what it changes: pure, except for the effects that it returns.
 
 use super::actions::{Action, Needs, by_name};
-use super::view::{Detail, PaneId, PlaybackView, Scroll, View};
+use super::panes::{self, Motion, chain};
+use super::view::{Detail, PaneId, PlaybackView, Share, View};
+use super::widgets::Glyphs;
 use crate::event::{CheckpointId, Command, Pace, Seed, Seq, StepUnit};
 use crate::state::DashState;
+use ratatui::layout::Rect;
 
 /// What the app is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,9 @@ pub enum Effect {
     OpenHelp,
     OpenCommand,
     OpenSearch,
+    OpenMenu,
+    /// Send it when the operator has typed its name.
+    Confirm(Confirm),
     Close,
     Redraw,
     Suspend,
@@ -26,16 +32,54 @@ pub enum Effect {
     Notice(String),
 }
 
+/// A command that changes what runs: it is sent only when verb and name were typed. Danger is slow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirm {
+    pub verb: &'static str,
+    pub name: String,
+    /// What else could be meant by a short name.
+    pub others: Vec<String>,
+    /// What will happen, in words.
+    pub what: String,
+    pub command: Command,
+}
+
+impl Confirm {
+    /// Case does not count. The name may be cut short, also to the beginning of its last part, while it means no other.
+    pub fn accepts(&self, typed: &str) -> bool {
+        let typed = typed.to_lowercase();
+        let mut words = typed.split_whitespace();
+        let (Some(verb), Some(short), None) = (words.next(), words.next(), words.next()) else { return false };
+        let means = |name: &String| {
+            let name = name.to_lowercase();
+            name.starts_with(short) || name.rsplit('-').next().is_some_and(|last| last.starts_with(short))
+        };
+        let name = self.name.to_lowercase();
+        verb == self.verb && (short == name || means(&self.name) && !self.others.iter().any(means))
+    }
+}
+
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    Click,
+    WheelUp,
+    WheelDown,
+}
+
 /// What an action may look at besides the view.
 pub struct Facts<'a> {
     pub state: &'a DashState,
     pub playback: Option<&'a PlaybackView>,
     /// An engine takes commands.
     pub can_command: bool,
+    /// What lies between the status bar and the hints.
+    pub area: Rect,
+    pub glyphs: Glyphs,
 }
 
-/// Lines that a page key scrolls.
-const PAGE: usize = 15;
+/// Lines that a wheel's click scrolls.
+const WHEEL: i64 = 3;
 /// Smoothing of the curve, in tenths.
 const SMOOTHINGS: [u8; 4] = [0, 6, 8, 9];
 
@@ -48,8 +92,9 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Help => vec![Effect::OpenHelp],
         Action::CommandLine => vec![Effect::OpenCommand],
         Action::Search => vec![Effect::OpenSearch],
+        Action::Menu => vec![Effect::OpenMenu],
         Action::Back => {
-            view.full = false;
+            view.share = Share::Normal;
             view.search.clear();
             vec![Effect::Close]
         }
@@ -84,6 +129,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::FocusPrevious
         | Action::FocusPane(_)
         | Action::FullScreen
+        | Action::Bigger
+        | Action::Smaller
         | Action::NextLane
         | Action::Up
         | Action::Down
@@ -91,8 +138,6 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::PageDown
         | Action::Top
         | Action::Bottom
-        | Action::NextMatch
-        | Action::PreviousMatch
         | Action::Fold
         | Action::FoldAll
         | Action::UnfoldAll
@@ -100,7 +145,42 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::Raw
         | Action::Smoothing
         | Action::History
-        | Action::LogAxis => view_action(action, view, facts.state),
+        | Action::LogAxis => view_action(action, view, facts),
+        Action::NextMatch => to_match(view, facts, true),
+        Action::PreviousMatch => to_match(view, facts, false),
+        Action::NextError => to_error(view, facts, true),
+        Action::PreviousError => to_error(view, facts, false),
+        Action::SetMark => set_mark(view, facts),
+        Action::NextMark => to_mark(view, facts, true),
+        Action::PreviousMark => to_mark(view, facts, false),
+    }
+}
+
+/// What the key of `action` does on this screen: `0` opens the menu where there is no recording to go to the beginning of, and
+/// on screens so small that their keyboard may have little more than digits.
+pub fn by_key(action: Action, facts: &Facts<'_>) -> Action {
+    let small = panes::has_menu_key(facts.area.width, facts.area.height);
+    if action == Action::First && (small || facts.playback.is_none()) { Action::Menu } else { action }
+}
+
+/// What was typed after `/`: the newest match at or above the cursor first, for the operator comes from the newest row.
+pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    view.search = text.to_lowercase();
+    let found = chain::matches(view, facts.state);
+    let here = here(view, facts);
+    if let Some(seq) = found.iter().rev().find(|seq| **seq <= here).or(found.first()) {
+        go_to_row(view, facts, *seq);
+    }
+    if text.is_empty() { Vec::new() } else { vec![Effect::Notice(chain::found(view, facts.state))] }
+}
+
+/// A click focuses, a wheel scrolls what is under it.
+pub fn point(pointer: Pointer, x: u16, y: u16, view: &mut View, facts: &Facts<'_>) {
+    let Some(pane) = panes::pane_at(view, facts.area, x, y) else { return };
+    match pointer {
+        Pointer::Click => view.focus = pane,
+        Pointer::WheelUp => scroll(view, facts, pane, Motion::View(-WHEEL)),
+        Pointer::WheelDown => scroll(view, facts, pane, Motion::View(WHEEL)),
     }
 }
 
@@ -127,7 +207,7 @@ fn objection(action: Action, facts: &Facts<'_>) -> Option<String> {
     }
 }
 
-fn run_action(action: Action, argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     use crate::event::RunState;
     let step = |unit| match facts.playback {
         Some(_) => vec![Effect::StepPlayback(unit, 1)],
@@ -140,12 +220,13 @@ fn run_action(action: Action, argument: &str, view: &View, facts: &Facts<'_>) ->
     let current = facts.playback.map_or(facts.state.pace.unwrap_or(Pace::Times(1.0)), |p| p.speed);
     match action {
         Action::TogglePause => match (facts.playback, facts.state.run_state) {
-            (Some(p), _) => vec![Effect::Play(!p.playing)],
+            (Some(p), _) if p.playing => vec![Effect::Play(false)],
+            (Some(p), _) => play(view, p),
             (None, RunState::Running | RunState::Stepping) => vec![Effect::Send(Command::Pause)],
             (None, RunState::Starting | RunState::Paused | RunState::Ended) => vec![Effect::Send(Command::Resume)],
         },
-        Action::Pause => vec![Effect::Send(Command::Pause)],
-        Action::Resume => vec![Effect::Send(Command::Resume)],
+        Action::Pause => vec![facts.playback.map_or(Effect::Send(Command::Pause), |_| Effect::Play(false))],
+        Action::Resume => facts.playback.map_or_else(|| vec![Effect::Send(Command::Resume)], |p| play(view, p)),
         Action::StepDecision => step(StepUnit::Decision),
         Action::StepPhase => step(StepUnit::Phase),
         Action::StepToken => step(StepUnit::Token),
@@ -160,44 +241,66 @@ fn run_action(action: Action, argument: &str, view: &View, facts: &Facts<'_>) ->
             Ok(seed) => vec![Effect::Send(Command::Reseed { seed: Seed(seed) })],
             Err(_) => vec![Effect::Notice(format!("`{argument}` is no seed; write a whole number"))],
         },
-        Action::Swap => {
-            let listed = &facts.state.checkpoints;
-            let found = listed.iter().find(|c| c.checkpoint.0 == argument || c.checkpoint.0.ends_with(&format!("-{argument}")));
-            let id = found.map_or_else(|| CheckpointId::from(argument), |c| c.checkpoint.clone());
-            if argument.is_empty() {
-                let names: Vec<&str> = listed.iter().map(|c| c.checkpoint.0.as_str()).collect();
-                return vec![Effect::Notice(format!("swap needs a checkpoint: {}", names.join(", ")))];
-            }
-            vec![Effect::Send(Command::Swap { checkpoint: id })]
-        }
+        Action::Swap => swap(argument, facts),
         _ => Vec::new(),
     }
 }
 
-fn view_action(action: Action, view: &mut View, state: &DashState) -> Vec<Effect> {
+/// Plays on; at the end, from the beginning again.
+fn play(view: &mut View, playback: &PlaybackView) -> Vec<Effect> {
+    if playback.end == Seq(0) {
+        return vec![Effect::Notice("the recording holds no events".into())];
+    }
+    if playback.head < playback.end {
+        return vec![Effect::Play(true)];
+    }
+    view.place = None;
+    vec![Effect::Seek(Seq(0)), Effect::Play(true), Effect::Notice("from the beginning again".into())]
+}
+
+fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
+    let names: Vec<String> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect();
+    if argument.is_empty() {
+        return vec![Effect::Notice(format!("swap needs a checkpoint: {}", names.join(", ")))];
+    }
+    let suffix = format!("-{argument}");
+    let name = names.iter().find(|n| *n == argument || n.ends_with(&suffix)).map_or(argument, String::as_str).to_owned();
+    if facts.state.serving.as_ref().is_some_and(|serving| serving.0 == name) {
+        return vec![Effect::Notice(format!("{name} serves already"))];
+    }
+    let from = facts.state.serving.as_ref().map_or("n/a", |c| c.0.as_str());
+    vec![Effect::Confirm(Confirm {
+        verb: "swap",
+        what: format!("{from} -> {name}, on all lanes, from the next decision on"),
+        others: names.into_iter().filter(|n| *n != name).collect(),
+        command: Command::Swap { checkpoint: CheckpointId::from(name.as_str()) },
+        name,
+    })]
+}
+
+fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let panes = PaneId::NUMBERED;
     let at = panes.iter().position(|p| *p == view.focus).unwrap_or(0);
     match action {
         Action::FocusNext => view.focus = panes[(at + 1) % panes.len()],
         Action::FocusPrevious => view.focus = panes[(at + panes.len() - 1) % panes.len()],
         Action::FocusPane(number) => view.focus = panes[number.min(panes.len() - 1)],
-        Action::FullScreen => view.full = !view.full,
+        Action::FullScreen => view.share = if view.share == Share::Full { Share::Normal } else { Share::Full },
+        Action::Bigger => view.share = view.share.bigger(),
+        Action::Smaller => view.share = view.share.smaller(),
         Action::NextLane => {
-            let next = state.lanes.keys().find(|l| **l > view.lane).or(state.lanes.keys().next());
+            let lanes = &facts.state.lanes;
+            let next = lanes.keys().find(|l| **l > view.lane).or(lanes.keys().next());
             view.lane = next.copied().unwrap_or_default();
         }
-        Action::Up => scroll(view, state, 1),
-        Action::Down => scroll(view, state, -1),
-        Action::PageUp => scroll(view, state, PAGE as i64),
-        Action::PageDown => scroll(view, state, -(PAGE as i64)),
-        Action::Top => scroll(view, state, i64::from(i32::MAX)),
-        Action::Bottom => {
-            view.scroll.insert(view.focus, Scroll::default());
-        }
-        Action::NextMatch => scroll(view, state, -3),
-        Action::PreviousMatch => scroll(view, state, 3),
+        Action::Up => scroll(view, facts, view.focus, Motion::Lines(-1)),
+        Action::Down => scroll(view, facts, view.focus, Motion::Lines(1)),
+        Action::PageUp => scroll(view, facts, view.focus, Motion::Pages(-1)),
+        Action::PageDown => scroll(view, facts, view.focus, Motion::Pages(1)),
+        Action::Top => scroll(view, facts, view.focus, Motion::Oldest),
+        Action::Bottom => to_newest(view, facts),
         Action::Fold => {
-            if let Some(row) = state.lane(view.lane).and_then(|l| l.transcript.rows.last()) {
+            if let Some(row) = chain::cursor_row(view, facts.state) {
                 let open = view.folds.get(&row.seq).copied().unwrap_or(view.detail != Detail::Brief);
                 view.folds.insert(row.seq, !open);
             }
@@ -223,15 +326,125 @@ fn view_action(action: Action, view: &mut View, state: &DashState) -> Vec<Effect
     Vec::new()
 }
 
-/// Positive is up, away from the newest.
-fn scroll(view: &mut View, state: &DashState, lines: i64) {
-    let total = state.lane(view.lane).map_or(0, |l| l.transcript.rows.total());
-    let slot = view.scroll.entry(view.focus).or_default();
-    if slot.follow {
-        slot.total_at_stop = total;
+fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
+    // What is not shown has no height, and nobody scrolls it.
+    let Some(inside) = panes::inside(view, facts.area, pane) else { return };
+    match pane {
+        PaneId::Chain => view.place = chain::moved(view, facts.state, inside, facts.glyphs, motion),
+        PaneId::Reward | PaneId::Tools | PaneId::Gpu | PaneId::Alerts | PaneId::Log | PaneId::Memory => {
+            scroll_list(view, facts.state, pane, inside.1, motion);
+        }
     }
-    slot.up = usize::try_from(slot.up as i64 + lines).unwrap_or(0);
+}
+
+/// The log begins at its newest line, which is the lowest; the other lists begin at the top.
+fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, height: u16, motion: Motion) {
+    let mut slot = view.scroll_of(pane);
+    if slot.follow {
+        slot.total_at_stop = state.log.total();
+    }
+    let max = panes::scroll_max(state, pane, super::view::Scroll { follow: false, ..slot }, height);
+    let down = match motion {
+        Motion::Lines(lines) | Motion::View(lines) => lines,
+        Motion::Pages(pages) => pages * i64::from(height.saturating_sub(1).max(1)),
+        Motion::Oldest => -(max as i64),
+        Motion::Row(_) => 0,
+    };
+    let away = if pane == PaneId::Log { -down } else { down };
+    slot.up = usize::try_from(slot.up.min(max) as i64 + away).unwrap_or(0).min(max);
     slot.follow = slot.up == 0;
+    view.scroll.insert(pane, slot);
+}
+
+fn to_newest(view: &mut View, facts: &Facts<'_>) {
+    match view.focus {
+        PaneId::Chain => view.place = None,
+        PaneId::Log => {
+            view.scroll.remove(&PaneId::Log);
+        }
+        PaneId::Reward | PaneId::Tools | PaneId::Gpu | PaneId::Alerts | PaneId::Memory => {
+            scroll(view, facts, view.focus, Motion::Lines(i64::from(i32::MAX)));
+        }
+    }
+}
+
+/// The cursor on that row of the chain, which has the focus then.
+fn go_to_row(view: &mut View, facts: &Facts<'_>, seq: Seq) {
+    view.focus = PaneId::Chain;
+    scroll(view, facts, PaneId::Chain, Motion::Row(seq));
+}
+
+/// Where the operator is in the chain.
+fn here(view: &View, facts: &Facts<'_>) -> Seq {
+    chain::cursor_row(view, facts.state).map_or(Seq(0), |r| r.seq)
+}
+
+/// The nearest of `places`, which are in order, after or before `here`.
+fn nearest(places: &[Seq], here: Seq, forward: bool) -> Option<Seq> {
+    if forward { places.iter().find(|s| **s > here).copied() } else { places.iter().rev().find(|s| **s < here).copied() }
+}
+
+fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    if view.search.is_empty() {
+        return vec![Effect::Notice("nothing is searched for; / begins".into())];
+    }
+    let found = chain::matches(view, facts.state);
+    let (next, round) = match nearest(&found, here(view, facts), forward) {
+        Some(seq) => (Some(seq), ""),
+        None if forward => (found.first().copied(), ", from the oldest again"),
+        None => (found.last().copied(), ", from the newest again"),
+    };
+    if let Some(seq) = next {
+        go_to_row(view, facts, seq);
+    }
+    vec![Effect::Notice(format!("{}{round}", chain::found(view, facts.state)))]
+}
+
+fn to_error(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    let errors = chain::errors(view, facts.state);
+    let Some(seq) = nearest(&errors, here(view, facts), forward) else {
+        let way = if forward { "below" } else { "above" };
+        return vec![Effect::Notice(format!("no tool error {way} this row; {} in all", errors.len()))];
+    };
+    go_to_row(view, facts, seq);
+    let at = errors.iter().take_while(|s| **s <= seq).count();
+    vec![Effect::Notice(format!("tool error {at} of {}", errors.len()))]
+}
+
+/// A mark is a row of the chain; in a replay it is a place in the recording, which is the playhead's while the chain follows it.
+fn place_to_mark(view: &View, facts: &Facts<'_>) -> Option<Seq> {
+    match (view.place, facts.playback) {
+        (None, Some(playback)) => Some(playback.head),
+        (Some(_), _) | (None, None) => chain::cursor_row(view, facts.state).map(|r| r.seq),
+    }
+}
+
+fn set_mark(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(seq) = place_to_mark(view, facts) else { return vec![Effect::Notice("there is nothing to mark yet".into())] };
+    let text = if view.marks.remove(&seq) {
+        format!("mark taken away from event {seq}; {} left", view.marks.len())
+    } else {
+        view.marks.insert(seq);
+        format!("marked event {seq}; [ and ] go from mark to mark")
+    };
+    vec![Effect::Notice(text)]
+}
+
+fn to_mark(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    let marks: Vec<Seq> = view.marks.iter().copied().collect();
+    let here = place_to_mark(view, facts).unwrap_or_default();
+    let Some(seq) = nearest(&marks, here, forward) else {
+        let way = if forward { "later" } else { "earlier" };
+        return vec![Effect::Notice(format!("no {way} mark; m sets one"))];
+    };
+    let at = marks.iter().take_while(|s| **s <= seq).count();
+    let notice = Effect::Notice(format!("mark {at} of {}", marks.len()));
+    if facts.playback.is_some() {
+        view.place = None;
+        return vec![Effect::Seek(seq), notice];
+    }
+    go_to_row(view, facts, seq);
+    vec![notice]
 }
 
 #[cfg(test)]
@@ -240,7 +453,7 @@ mod tests {
     use crate::event::RunState;
 
     fn facts(state: &DashState) -> Facts<'_> {
-        Facts { state, playback: None, can_command: true }
+        Facts { state, playback: None, can_command: true, area: Rect::new(0, 1, 120, 34), glyphs: Glyphs::default() }
     }
 
     #[test]
@@ -256,22 +469,9 @@ mod tests {
     fn engine_actions_grey_out_where_there_is_no_engine() {
         let state = DashState::default();
         let mut view = View::default();
-        let none = Facts { state: &state, playback: None, can_command: false };
+        let none = Facts { can_command: false, ..facts(&state) };
         assert!(matches!(&act(Action::StepToken, "", &mut view, &none)[..], [Effect::Notice(_)]));
         assert!(matches!(&act(Action::First, "", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
-    }
-
-    #[test]
-    fn scrolling_up_stops_following_and_the_bottom_follows_again() {
-        let state = DashState::default();
-        let mut view = View::default();
-        act(Action::Up, "", &mut view, &facts(&state));
-        assert!(!view.scroll_of(PaneId::Chain).follow);
-        act(Action::Down, "", &mut view, &facts(&state));
-        assert!(view.scroll_of(PaneId::Chain).follow);
-        act(Action::PageUp, "", &mut view, &facts(&state));
-        act(Action::Bottom, "", &mut view, &facts(&state));
-        assert_eq!(view.scroll_of(PaneId::Chain), Scroll::default());
     }
 
     #[test]

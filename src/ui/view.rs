@@ -3,7 +3,7 @@
 use super::theme::{Caps, Theme};
 use crate::event::{LaneId, Pace, Seq};
 use crate::state::DashState;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The panes, in the order of their numbers; `Memory` has none and stands on wide screens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,19 +62,61 @@ impl Detail {
     }
 }
 
-/// Scrolling of a list whose newest entry is at the bottom.
+/// Scrolling of a list other than the thought chain, which has a `Place`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scroll {
-    /// Lines above the bottom; 0 with `follow` set stays at the newest.
+    /// Lines away from home: the newest line of the log, the first of every other list.
     pub up: usize,
     pub follow: bool,
-    /// Entries ever pushed when following stopped, to tell how many are new.
+    /// Entries ever pushed when following stopped.
     pub total_at_stop: u64,
 }
 
 impl Default for Scroll {
     fn default() -> Self {
         Self { up: 0, follow: true, total_at_stop: 0 }
+    }
+}
+
+/// A line of the thought chain: a row by its `seq`, and a line of that row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    pub seq: Seq,
+    pub line: usize,
+}
+
+/// Where the operator is in the thought chain once following has stopped. It hangs on rows, so nothing that comes moves it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The uppermost line that is seen.
+    pub top: Spot,
+    pub cursor: Spot,
+    /// The newest row when following stopped, to tell how many are new.
+    pub newest_at_stop: Seq,
+}
+
+/// How much of the screen the focused pane has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    #[default]
+    Normal,
+    Half,
+    Full,
+}
+
+impl Share {
+    pub fn bigger(self) -> Self {
+        match self {
+            Share::Normal => Share::Half,
+            Share::Half | Share::Full => Share::Full,
+        }
+    }
+
+    pub fn smaller(self) -> Self {
+        match self {
+            Share::Full => Share::Half,
+            Share::Half | Share::Normal => Share::Normal,
+        }
     }
 }
 
@@ -92,8 +134,7 @@ pub struct ChartView {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     pub focus: PaneId,
-    /// The focused pane fills the screen.
-    pub full: bool,
+    pub share: Share,
     /// The lane that is looked at and stepped.
     pub lane: LaneId,
     pub detail: Detail,
@@ -102,6 +143,10 @@ pub struct View {
     /// Show calls and results as JSON, and observations in the model's compact form.
     pub raw: bool,
     pub scroll: BTreeMap<PaneId, Scroll>,
+    /// Unset while the thought chain follows its newest row.
+    pub place: Option<Place>,
+    /// Places that were marked: rows of the chain, or events of a recording.
+    pub marks: BTreeSet<Seq>,
     /// What `/` looks for, lower case; empty for nothing.
     pub search: String,
     pub chart: ChartView,

@@ -5,143 +5,121 @@
 //! of the bytes of moving at each line.
 
 use super::Pane;
-use super::chain_rows::{Line, Shape, holds, lay_out, lay_out_streaming};
+use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, holds, lay_out_streaming};
+use super::chain_sheet::{Motion, Seen, Sheet, row_at};
 use crate::event::{PolicyState, Seq};
-use crate::state::{LaneState, Row, Transcript};
-use crate::ui::view::{Context, Detail, Scroll, View};
-use crate::ui::widgets::{Canvas, Role, format};
+use crate::state::{DashState, LaneState, Row, Transcript};
+use crate::ui::view::{Context, Detail, Place, View};
+use crate::ui::widgets::{Canvas, Glyphs, Role, format};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let view = pane.ctx.view;
     let lane = pane.lane();
-    let badge = lane.map(|l| badge(pane.scroll(), &l.transcript)).unwrap_or_default();
+    let badge = lane.map(|l| badge(view.place, &l.transcript)).unwrap_or_default();
     let mut inner = pane.open(canvas, &badge);
     let Some(lane) = lane.filter(|l| !l.transcript.rows.is_empty() || l.transcript.streaming.is_some()) else {
         draw_empty(&mut inner, pane.ctx);
         return;
     };
-    let footer = u16::from(inner.height() >= 6);
-    let height = inner.height() - footer;
-    let sheet = Sheet { transcript: &lane.transcript, view: pane.ctx.view, shape: shape(inner.width(), &inner, pane.ctx.view) };
-    let streaming = streaming_lines(pane, lane, &sheet.shape);
-    let top = if pane.scroll().follow {
-        sheet.top_following(height as usize, streaming.len())
-    } else {
-        sheet.top_scrolled(height as usize, pane.scroll())
-    };
-    let streaming = if pane.scroll().follow { streaming } else { Vec::new() };
-    sheet.draw(&mut inner, top, height, &streaming);
-    if footer > 0 {
+    let height = text_rows(inner.height());
+    let shape = shape(inner.width(), inner.glyphs(), view);
+    let streaming = streaming_lines(pane.ctx.state, lane, &shape);
+    let sheet = sheet(&lane.transcript, view, shape, height, streaming.len());
+    draw_sheet(&mut inner, &sheet, sheet.seen(), height, &streaming);
+    if height < inner.height() {
         draw_footer(&mut inner.below(height), pane.ctx, lane);
     }
 }
 
-/// The row that stands at the bottom of a pane of `width` by `height` cells: what a fold key is about.
-pub fn bottom_row(transcript: &Transcript, scroll: Scroll) -> Option<Seq> {
-    let newest = transcript.rows.len().checked_sub(1)?;
-    let index = if scroll.follow { newest } else { end_when_stopped(transcript, scroll).saturating_sub(1).min(newest) };
-    transcript.rows.get(index).map(|r| r.seq)
+/// Rows of the pane's inside that the chain has; the rest is the footer's.
+fn text_rows(height: u16) -> u16 {
+    height - u16::from(height >= 6)
 }
 
-fn shape(width: u16, canvas: &Canvas<'_>, view: &View) -> Shape {
-    Shape { width, detail: view.detail, compact: view.raw, glyphs: canvas.glyphs() }
+fn shape(width: u16, glyphs: Glyphs, view: &View) -> Shape {
+    Shape { width, detail: view.detail, compact: view.raw, glyphs }
 }
 
-/// A row, and the first of its lines that is seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Top {
-    index: usize,
-    line: usize,
+fn sheet<'a>(transcript: &'a Transcript, view: &'a View, shape: Shape, height: u16, streaming: usize) -> Sheet<'a> {
+    Sheet { transcript, view, shape, height: height.max(1) as usize, streaming }
 }
 
-/// Number of rows that there were when following stopped and that are still kept.
-fn end_when_stopped(transcript: &Transcript, scroll: Scroll) -> usize {
-    let fallen_out = transcript.rows.total() - transcript.rows.len() as u64;
-    (scroll.total_at_stop.saturating_sub(fallen_out) as usize).min(transcript.rows.len())
+/// Where a motion leads in a pane whose inside is `width` by `height` cells; unset where it follows the newest row.
+pub fn moved(view: &View, state: &DashState, (width, height): (u16, u16), glyphs: Glyphs, motion: Motion) -> Option<Place> {
+    let lane = state.lane(view.lane).filter(|l| !l.transcript.rows.is_empty())?;
+    let shape = shape(width, glyphs, view);
+    let streaming = streaming_lines(state, lane, &shape).len();
+    sheet(&lane.transcript, view, shape, text_rows(height), streaming).moved(motion)
 }
 
-/// A transcript with the way in which it is laid out.
-struct Sheet<'a> {
-    transcript: &'a Transcript,
-    view: &'a View,
-    shape: Shape,
+/// The row at the cursor; the newest one while the chain follows.
+pub fn cursor_row<'s>(view: &View, state: &'s DashState) -> Option<&'s Row> {
+    let rows = &state.lane(view.lane)?.transcript.rows;
+    let Some(place) = view.place else { return rows.last() };
+    rows.get(row_at(&state.lane(view.lane)?.transcript, place.cursor.seq).unwrap_or(0))
 }
 
-impl Sheet<'_> {
-    fn lines(&self, row: &Row) -> Vec<Line> {
-        let lines = lay_out(row, &self.shape, self.view.folds.get(&row.seq).copied());
-        let needle = self.view.search.as_str();
-        // What was searched for is not hidden in a fold.
-        let hidden = !needle.is_empty() && holds(row, needle) && !lines.iter().any(|l| l.holds(needle));
-        if hidden { lay_out(row, &self.shape, Some(true)) } else { lines }
-    }
+/// Rows that hold what is searched for, oldest first.
+pub fn matches(view: &View, state: &DashState) -> Vec<Seq> {
+    rows_where(view, state, |row| !view.search.is_empty() && holds(row, &view.search))
+}
 
-    fn height(&self, index: usize) -> usize {
-        self.transcript.rows.get(index).map_or(0, |row| self.lines(row).len())
-    }
+/// Rows of calls that failed, oldest first.
+pub fn errors(view: &View, state: &DashState) -> Vec<Seq> {
+    rows_where(view, state, failed)
+}
 
-    /// The top from which exactly `wanted` lines lead to the end of row `end - 1`.
-    fn top_from_bottom(&self, end: usize, wanted: usize) -> Top {
-        let mut wanted = wanted;
-        for index in (0..end).rev() {
-            let lines = self.height(index);
-            if lines >= wanted {
-                return Top { index, line: lines - wanted };
+fn rows_where(view: &View, state: &DashState, which: impl Fn(&Row) -> bool) -> Vec<Seq> {
+    let rows = state.lane(view.lane).map(|l| &l.transcript.rows);
+    rows.into_iter().flat_map(|r| r.iter()).filter(|r| which(r)).map(|r| r.seq).collect()
+}
+
+fn draw_sheet(inner: &mut Canvas<'_>, sheet: &Sheet<'_>, seen: Seen, height: u16, streaming: &[Line]) {
+    let mut y = 0;
+    let mut skip = seen.top.line;
+    for index in seen.top.index..sheet.transcript.rows.len() {
+        let Some(row) = sheet.transcript.rows.get(index).filter(|_| y < height) else { break };
+        let until = sheet.transcript.rows.get(index + 1).map(|r| r.seq);
+        for (number, line) in sheet.lines(row).iter().enumerate().skip(skip) {
+            if y >= height {
+                break;
             }
-            wanted -= lines;
-        }
-        Top::default()
-    }
-
-    /// Begins at a row whose number is a multiple of a stride, the earliest from which all that follows fits: so the text
-    /// stands still until the pane is full, whatever was drawn before.
-    fn top_following(&self, height: usize, streaming: usize) -> Top {
-        let stride = (height as u64 / 6).max(1);
-        let fallen_out = self.transcript.rows.total() - self.transcript.rows.len() as u64;
-        let end = self.transcript.rows.len();
-        let (mut used, mut best) = (streaming, None);
-        for index in (0..end).rev() {
-            used += self.height(index);
-            if used > height {
-                let bottom = || self.top_from_bottom(end, height.saturating_sub(streaming).max(1));
-                return best.map_or_else(bottom, |index| Top { index, line: 0 });
+            line.draw(inner, y, &sheet.view.search);
+            if number == 0 && is_marked(sheet.view, row.seq, until) {
+                inner.text(0, y, "m", Role::Mark);
             }
-            if (fallen_out + index as u64).is_multiple_of(stride) {
-                best = Some(index);
+            if sheet.view.place.is_some() && (index, number) == (seen.cursor.index, seen.cursor.line) {
+                draw_cursor(inner, y, sheet.shape.indent());
             }
-        }
-        Top::default()
-    }
-
-    fn top_scrolled(&self, height: usize, scroll: Scroll) -> Top {
-        self.top_from_bottom(end_when_stopped(self.transcript, scroll), height.saturating_add(scroll.up))
-    }
-
-    fn draw(&self, inner: &mut Canvas<'_>, top: Top, height: u16, streaming: &[Line]) {
-        let mut y = 0;
-        let mut skip = top.line;
-        for index in top.index..self.transcript.rows.len() {
-            let Some(row) = self.transcript.rows.get(index).filter(|_| y < height) else { break };
-            for line in self.lines(row).iter().skip(skip) {
-                if y >= height {
-                    break;
-                }
-                line.draw(inner, y, &self.view.search);
-                y += 1;
-            }
-            skip = 0;
-        }
-        // A message too long for the pane shows its end.
-        let room = height.saturating_sub(y) as usize;
-        for line in streaming.iter().skip(streaming.len().saturating_sub(room)) {
-            line.draw(inner, y, "");
             y += 1;
         }
+        skip = 0;
     }
+    let room = height.saturating_sub(y) as usize;
+    // A message too long for the pane shows its end; where the operator reads something else, it does not come in between.
+    let shown = if sheet.view.place.is_none() || streaming.len() <= room { streaming } else { &[] };
+    for line in shown.iter().skip(shown.len().saturating_sub(room)) {
+        line.draw(inner, y, "");
+        y += 1;
+    }
+}
+
+/// Whether a mark stands on a row or between it and the next one.
+fn is_marked(view: &View, seq: Seq, next: Option<Seq>) -> bool {
+    view.marks.range(seq..).next().is_some_and(|mark| next.is_none_or(|next| *mark < next))
+}
+
+/// Reversed, and with a star where the pane has room for marks: seen without colour.
+fn draw_cursor(inner: &mut Canvas<'_>, y: u16, indent: u16) {
+    if inner.width() >= MARKS_WIDTH_MIN {
+        inner.text(0, y, "*", Role::Selected);
+    }
+    inner.restyle(0, y, indent, Role::Selected);
 }
 
 impl Line {
-    fn holds(&self, needle: &str) -> bool {
+    pub fn holds(&self, needle: &str) -> bool {
         self.spans.iter().any(|(text, _)| text.to_lowercase().contains(needle))
     }
 
@@ -173,19 +151,17 @@ fn split_match<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str, &'t
     Some((text.get(..at)?, text.get(at..at + needle.len())?, text.get(at + needle.len()..)?))
 }
 
-fn badge(scroll: Scroll, transcript: &Transcript) -> String {
-    if scroll.follow {
-        return "follow".into();
-    }
-    match transcript.rows.total().saturating_sub(scroll.total_at_stop) {
+fn badge(place: Option<Place>, transcript: &Transcript) -> String {
+    let Some(place) = place else { return "follow".into() };
+    match transcript.rows.iter().rev().take_while(|r| r.seq > place.newest_at_stop).count() {
         0 => "follow off, G to catch up".into(),
-        new => format!("follow off, {} new, G to catch up", format::count(new)),
+        new => format!("follow off, {} new, G to catch up", format::count(new as u64)),
     }
 }
 
-fn streaming_lines(pane: &Pane<'_>, lane: &LaneState, shape: &Shape) -> Vec<Line> {
+fn streaming_lines(state: &DashState, lane: &LaneState, shape: &Shape) -> Vec<Line> {
     let Some(streaming) = &lane.transcript.streaming else { return Vec::new() };
-    let seconds = pane.ctx.state.t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
+    let seconds = state.t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
     let rate = if seconds > 0.0 && streaming.tokens > 1 {
         format!("{:.0} tok/s", f64::from(streaming.tokens - 1) / seconds)
     } else {
@@ -204,7 +180,7 @@ fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
         };
         format!("detail {detail}{}", if ctx.view.raw { ", as the model reads it" } else { "" })
     } else {
-        search_place(ctx, &lane.transcript)
+        search_place(ctx)
     };
     let memory = lane.episode.compression_ratio_last.map(|r| format!("memory {r:.1}:1"));
     let parts: Vec<String> = [memory, super::memory::context_tokens(ctx, lane)].into_iter().flatten().collect();
@@ -215,13 +191,20 @@ fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
     }
 }
 
-/// `/412  3 of 7`: the match at or above the bottom of the pane, of all.
-fn search_place(ctx: &Context<'_>, transcript: &Transcript) -> String {
-    let bottom = bottom_row(transcript, ctx.view.scroll_of(crate::ui::view::PaneId::Chain)).unwrap_or_default();
-    let found: Vec<Seq> = transcript.rows.iter().filter(|r| holds(r, &ctx.view.search)).map(|r| r.seq).collect();
-    match found.len() {
-        0 => format!("/{}  no match", ctx.view.search),
-        all => format!("/{}  {} of {all}", ctx.view.search, found.iter().filter(|s| **s <= bottom).count()),
+/// `/412  3 of 7 matches`.
+fn search_place(ctx: &Context<'_>) -> String {
+    format!("/{}  {}", ctx.view.search, found(ctx.view, ctx.state))
+}
+
+/// `3 of 7 matches` on a match, `7 matches` elsewhere.
+pub fn found(view: &View, state: &DashState) -> String {
+    let found = matches(view, state);
+    let cursor = cursor_row(view, state).map(|r| r.seq);
+    match (found.len(), found.iter().position(|seq| Some(*seq) == cursor)) {
+        (0, _) => "no match".into(),
+        (1, None) => "1 match".into(),
+        (all, None) => format!("{all} matches"),
+        (all, Some(at)) => format!("{} of {all} matches", at + 1),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ui::widgets::{Glyphs, Role, format, text};
 /// Lines of a result that `Normal` shows.
 const RESULT_LINES: usize = 2;
 /// From this width on, lines begin with marks for cursor and fold.
-const MARKS_WIDTH_MIN: u16 = 50;
+pub const MARKS_WIDTH_MIN: u16 = 50;
 
 /// A line: spans from the left, and one text at its right end.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +25,14 @@ pub struct Shape {
     /// The observation as the model reads it, not as people do.
     pub compact: bool,
     pub glyphs: Glyphs,
+}
+
+impl Shape {
+    /// Columns before the text.
+    pub fn indent(&self) -> u16 {
+        let marks = if self.width >= MARKS_WIDTH_MIN { 2 } else { 0 };
+        marks + if self.width >= 20 { 6 } else { 2 }
+    }
 }
 
 /// Lays `row` out. `open` is the row's own fold; unset, the detail level decides.
@@ -98,6 +106,11 @@ pub fn holds(row: &Row, needle: &str) -> bool {
     }
 }
 
+/// Whether a row is a call that failed.
+pub fn failed(row: &Row) -> bool {
+    matches!(&row.kind, RowKind::Action { outcome: Some(Outcome { error_type: Some(_), .. }), .. })
+}
+
 /// A word for why a call failed.
 pub fn error_word(error: ErrorType) -> &'static str {
     match error {
@@ -121,8 +134,7 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(shape: &'a Shape, step: u32) -> Self {
-        let marks = if shape.width >= MARKS_WIDTH_MIN { 2 } else { 0 };
-        Self { shape, step, indent: marks + if shape.width >= 20 { 6 } else { 2 }, lines: Vec::new() }
+        Self { shape, step, indent: shape.indent(), lines: Vec::new() }
     }
 
     fn room(&self) -> usize {
@@ -188,6 +200,14 @@ impl<'a> Builder<'a> {
         self.first(letter, fold, first, role);
         for line in lines {
             self.more(line, role);
+        }
+    }
+
+    /// Says of the row's first line that it can be folded, whatever its length.
+    fn can_fold(&mut self, can: bool) {
+        let mark = self.lines.first_mut().and_then(|line| line.spans.first_mut());
+        if let Some((mark, _)) = mark.filter(|_| can && self.shape.width >= MARKS_WIDTH_MIN) {
+            *mark = " v".into();
         }
     }
 
@@ -267,6 +287,7 @@ impl<'a> Builder<'a> {
             self.first('A', if result.is_empty() { ' ' } else { 'v' }, call.to_string(), Role::Action);
         } else {
             self.wrapped('A', call, Role::Action);
+            self.can_fold(!result.is_empty());
         }
         if !self.right(&right, role) {
             // On a narrow screen the figures have a line of their own.

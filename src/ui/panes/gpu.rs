@@ -8,10 +8,7 @@ use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let state = pane.ctx.state;
-    let devices = state.telemetry.as_ref().map_or(0, |t| match &t.gpu {
-        GpuStatus::Devices(devices) => devices.len(),
-        GpuStatus::Unavailable { .. } => 0,
-    });
+    let devices = devices(state);
     let badge = if devices > 0 { format::counted(devices as u64, "device") } else { String::new() };
     let mut inner = pane.open(canvas, &badge);
     let Some(sample) = &state.telemetry else {
@@ -22,6 +19,14 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let host_rows = 6.min(inner.height() / 2);
     let y = draw_gpus(&mut inner, sample, state, pane.scroll().up, host_rows);
     draw_host(&mut inner.below(y), state, &sample.host);
+}
+
+/// Number of devices.
+pub fn devices(state: &DashState) -> usize {
+    state.telemetry.as_ref().map_or(0, |t| match &t.gpu {
+        GpuStatus::Devices(devices) => devices.len(),
+        GpuStatus::Unavailable { .. } => 0,
+    })
 }
 
 fn draw_gpus(inner: &mut Canvas<'_>, sample: &TelemetrySampled, state: &DashState, page: usize, keep: u16) -> u16 {

@@ -14,9 +14,12 @@
 //! one, smaller: status, the focused pane without a frame, tabs where there is room
 //! ```
 //!
+//! Half the screen: where there are six panes, the focused one has the left half and the others share the right one; on smaller
+//! screens it has the room of strips and summary too. All of the screen: the focused pane alone.
+//!
 //! Status and hints are the shell's; what is laid out here lies between them.
 
-use crate::ui::view::{PaneId, View};
+use crate::ui::view::{PaneId, Share, View};
 use ratatui::layout::Rect;
 
 /// How much room there is.
@@ -62,7 +65,8 @@ pub fn arrange(w: u16, h: u16, view: &View) -> Layout {
     let framed = matches!(tier, Tier::Wide | Tier::Full | Tier::Compact);
     let mut layout = Layout { framed, ..Layout::default() };
     match tier {
-        Tier::Wide | Tier::Full if view.full => layout.panes.push((view.focus, Rect::new(0, 0, w, h))),
+        Tier::Wide | Tier::Full if view.share == Share::Full => layout.panes.push((view.focus, Rect::new(0, 0, w, h))),
+        Tier::Wide | Tier::Full if view.share == Share::Half => half(&mut layout, view.focus, tier, (w, h)),
         Tier::Wide => wide(&mut layout, w, h),
         Tier::Full => six(&mut layout, Rect::new(0, 0, w, h), 55),
         Tier::Compact | Tier::Phone | Tier::One => {
@@ -70,8 +74,8 @@ pub fn arrange(w: u16, h: u16, view: &View) -> Layout {
             layout.tabs = (tabs > 0).then(|| Rect::new(0, h - 1, w, 1));
             let h = h - tabs;
             match tier {
-                Tier::Compact if !view.full => compact(&mut layout, view, w, h),
-                Tier::Phone if !view.full => phone(&mut layout, view, w, h),
+                Tier::Compact if view.share != Share::Full => compact(&mut layout, view, w, h),
+                Tier::Phone if view.share != Share::Full => phone(&mut layout, view, w, h),
                 Tier::Wide | Tier::Full | Tier::Compact | Tier::Phone | Tier::One => {
                     layout.panes.push((view.focus, Rect::new(0, 0, w, h)));
                 }
@@ -79,6 +83,26 @@ pub fn arrange(w: u16, h: u16, view: &View) -> Layout {
         }
     }
     layout
+}
+
+/// Whether a screen of that inside is so small that `0` opens the menu by digits.
+pub fn has_menu_key(w: u16, h: u16) -> bool {
+    match Tier::of(w, h) {
+        Tier::Wide | Tier::Full | Tier::Compact => false,
+        Tier::Phone | Tier::One => true,
+    }
+}
+
+/// The focused pane on the left, all others on the right, one above the other.
+fn half(layout: &mut Layout, focus: PaneId, tier: Tier, (w, h): (u16, u16)) {
+    layout.panes.push((focus, Rect::new(0, 0, w / 2, h)));
+    let memory = (tier == Tier::Wide).then_some(PaneId::Memory);
+    let others: Vec<PaneId> = PaneId::NUMBERED.into_iter().chain(memory).filter(|id| *id != focus).collect();
+    let count = others.len() as u16;
+    for (n, id) in (0u16..).zip(others) {
+        let (from, to) = (h * n / count, h * (n + 1) / count);
+        layout.panes.push((id, Rect::new(w / 2, from, w - w / 2, to - from)));
+    }
 }
 
 /// Memory and state get a column of their own.
@@ -111,7 +135,7 @@ fn compact(layout: &mut Layout, view: &View, w: u16, h: u16) {
     layout.alerts = Some(Rect::new(0, h - 2, w, 1));
     layout.log = Some(Rect::new(0, h - 1, w, 1));
     let body = h - 2;
-    let strips = if view.focus == PaneId::Chain && body >= 14 { 6 } else { 0 };
+    let strips = if view.focus == PaneId::Chain && view.share == Share::Normal && body >= 14 { 6 } else { 0 };
     layout.panes.push((view.focus, Rect::new(0, 0, w, body - strips)));
     if strips > 0 {
         let y = body - strips;
@@ -122,7 +146,8 @@ fn compact(layout: &mut Layout, view: &View, w: u16, h: u16) {
 
 fn phone(layout: &mut Layout, view: &View, w: u16, h: u16) {
     let alerts = if h >= 17 { 3 } else { 1 };
-    layout.summary = Some(Rect::new(0, 0, w, 3));
-    layout.panes.push((view.focus, Rect::new(0, 3, w, h - 3 - alerts)));
+    let summary = if view.share == Share::Normal { 3 } else { 0 };
+    layout.summary = (summary > 0).then(|| Rect::new(0, 0, w, summary));
+    layout.panes.push((view.focus, Rect::new(0, summary, w, h - summary - alerts)));
     layout.alerts = Some(Rect::new(0, h - alerts, w, alerts));
 }

@@ -2,7 +2,8 @@
 
 use super::{Pane, notice};
 use crate::event::LogLevel;
-use crate::state::LogRow;
+use crate::state::{DashState, LogRow};
+use crate::ui::view::Scroll;
 use crate::ui::widgets::{Canvas, Role, format};
 
 /// A letter and a role for a level.
@@ -21,15 +22,13 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let scroll = pane.scroll();
     let badge = if scroll.follow { String::new() } else { "follow off, G to catch up".into() };
     let mut inner = pane.open(canvas, &badge);
-    let dropped = dropped(pane);
-    let footer = u16::from(inner.height() >= 3 && !dropped.is_empty());
+    let dropped = dropped(state);
+    let footer = footer_rows(inner.height(), &dropped);
     let rows = inner.height().saturating_sub(footer) as usize;
     if state.log.is_empty() {
         notice(&mut inner, "no log lines yet");
     }
-    // Scrolling stands on the rows that there were when following stopped.
-    let fresh = if scroll.follow { 0 } else { state.log.total().saturating_sub(scroll.total_at_stop) as usize };
-    let skip = (fresh + scroll.up).min(state.log.len().saturating_sub(rows));
+    let skip = (fresh(state, scroll) + scroll.up).min(state.log.len().saturating_sub(rows));
     let mut shown: Vec<&LogRow> = state.log.iter().rev().skip(skip).take(rows).collect();
     shown.reverse();
     for (y, row) in (0u16..).zip(shown) {
@@ -41,9 +40,23 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
 }
 
+/// Rows that came since following stopped: scrolling stands on those that there were.
+fn fresh(state: &DashState, scroll: Scroll) -> usize {
+    if scroll.follow { 0 } else { state.log.total().saturating_sub(scroll.total_at_stop) as usize }
+}
+
+/// How far up there is a row to see in a pane whose inside has `height` rows.
+pub fn scroll_max(state: &DashState, scroll: Scroll, height: u16) -> usize {
+    let rows = height.saturating_sub(footer_rows(height, &dropped(state))) as usize;
+    state.log.len().saturating_sub(rows + fresh(state, scroll))
+}
+
+fn footer_rows(height: u16, dropped: &str) -> u16 {
+    u16::from(height >= 3 && !dropped.is_empty())
+}
+
 /// What was lost or not understood, if anything.
-fn dropped(pane: &Pane<'_>) -> String {
-    let state = pane.ctx.state;
+fn dropped(state: &DashState) -> String {
     let mut parts = Vec::new();
     if state.samples_dropped_total > 0 {
         parts.push(format!("{} dropped", format::counted(state.samples_dropped_total, "sample")));

@@ -3,6 +3,7 @@
 pub mod alerts;
 pub mod chain;
 mod chain_rows;
+mod chain_sheet;
 mod gpu;
 #[cfg(test)]
 mod hostile_tests;
@@ -15,14 +16,17 @@ mod strips;
 mod tests;
 mod tools;
 
-use layout::arrange;
+pub use chain_sheet::Motion;
+pub use layout::has_menu_key;
+
+use layout::{Layout, arrange};
 
 use super::chrome::glyphs;
-use super::view::{Context, PaneId, Scroll};
+use super::view::{Context, PaneId, Scroll, View};
 use super::widgets::{Canvas, Role, text};
-use crate::state::LaneState;
+use crate::state::{DashState, LaneState};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 /// Draws every pane that has room in `area`, which lies between the status bar and the hints.
 pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
@@ -45,6 +49,37 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
     }
     if let Some(part) = layout.tabs {
         strips::draw_tabs(&mut screen.part(part), ctx);
+    }
+}
+
+/// Width and height of a pane's inside in `area`, which lies between the status bar and the hints; unset where it is not shown.
+pub fn inside(view: &View, area: Rect, id: PaneId) -> Option<(u16, u16)> {
+    let layout = arrange(area.width, area.height, view);
+    let (_, part) = layout.panes.iter().find(|(shown, _)| *shown == id)?;
+    let frame = if layout.framed && part.width >= 3 && part.height >= 3 { 2 } else { 0 };
+    Some((part.width - frame, part.height - frame))
+}
+
+/// The pane under a cell of `area`; a tab is the pane that it shows.
+pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
+    let at = Position::new(x.checked_sub(area.x)?, y.checked_sub(area.y)?);
+    let Layout { panes, strips, summary: _, alerts, log, tabs, framed: _ } = arrange(area.width, area.height, view);
+    if let Some(tabs) = tabs.filter(|tabs| tabs.contains(at)) {
+        return strips::tab_at(view.focus, tabs.width, at.x);
+    }
+    let lines = [(PaneId::Alerts, alerts), (PaneId::Log, log)];
+    let lines = lines.into_iter().filter_map(|(id, part)| Some((id, part?)));
+    panes.into_iter().chain(strips).chain(lines).find(|(_, part)| part.contains(at)).map(|(id, _)| id)
+}
+
+/// How far a list with that scrolling can be scrolled from its home in a pane whose inside has `height` rows.
+pub fn scroll_max(state: &DashState, id: PaneId, scroll: Scroll, height: u16) -> usize {
+    match id {
+        PaneId::Log => log::scroll_max(state, scroll, height),
+        PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
+        PaneId::Gpu => gpu::devices(state).saturating_sub(1),
+        // The chain has a place of its own; the others show all that they have, or say how much more there is.
+        PaneId::Chain | PaneId::Reward | PaneId::Tools | PaneId::Memory => 0,
     }
 }
 

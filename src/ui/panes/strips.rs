@@ -122,14 +122,33 @@ pub fn draw_log(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
 
 /// `[1 chain] 2 reward …`: the one in brackets is shown.
 pub fn draw_tabs(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
+    let mut x = 0;
+    for (id, label) in tabs(ctx.view.focus, canvas.width()) {
+        x = canvas.text(x, 0, &label, if ctx.view.focus == id { Role::Strong } else { Role::Dim });
+    }
+}
+
+/// The pane of the tab at column `x`.
+pub fn tab_at(focus: PaneId, width: u16, x: u16) -> Option<PaneId> {
+    let mut end = 0;
+    tabs(focus, width)
+        .into_iter()
+        .find(|(_, label)| {
+            // Labels are ASCII: a byte a column.
+            end += label.len() as u16;
+            x < end
+        })
+        .map(|(id, _)| id)
+}
+
+fn tabs(focus: PaneId, width: u16) -> Vec<(PaneId, String)> {
     let long = ["chain", "reward", "tools", "gpu", "alerts", "log"];
     let short = ["chain", "rwd", "tool", "gpu", "alrt", "log"];
-    let names = if canvas.width() >= 60 { long } else { short };
-    let mut x = 0;
-    for ((n, id), name) in (1..).zip(PaneId::NUMBERED).zip(names) {
-        let chosen = ctx.view.focus == id;
-        let label = if canvas.width() >= 40 { format!("{n} {name}") } else { n.to_string() };
-        let label = if chosen { format!("[{label}]") } else { format!(" {label} ") };
-        x = canvas.text(x, 0, &label, if chosen { Role::Strong } else { Role::Dim });
-    }
+    let names = if width >= 60 { long } else { short };
+    let label = |n: usize, name: &str| if width >= 40 { format!("{n} {name}") } else { n.to_string() };
+    let tab = |(n, (id, name))| {
+        let label = label(n, name);
+        (id, if focus == id { format!("[{label}]") } else { format!(" {label} ") })
+    };
+    (1..).zip(PaneId::NUMBERED.into_iter().zip(names)).map(tab).collect()
 }

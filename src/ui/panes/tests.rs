@@ -3,10 +3,12 @@
 use super::arrange;
 use crate::event::*;
 use crate::state::DashState;
+use crate::ui::actions::{Lookup, by_keys};
 use crate::ui::theme::{Caps, Theme, Tier};
-use crate::ui::view::{Context, Detail, PaneId, Scroll, View};
-use crate::ui::widgets::ChartGlyphs;
+use crate::ui::update::{Effect, Facts, act, search};
+use crate::ui::view::{Context, Detail, PaneId, Share, View};
 use crate::ui::widgets::testing::rows;
+use crate::ui::widgets::{ChartGlyphs, Glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -197,7 +199,12 @@ fn every_size_shows_something_and_nothing_panics() {
     for (width, height) in widths.flat_map(|w| [1, 2, 3, 5, 6, 9, 14, 16, 22, 24, 28, 36, 50, 80].map(|h| (w, h))) {
         let focus = [PaneId::NUMBERED[usize::from(width % 6)], PaneId::Chain];
         for (n, state) in states.iter().enumerate() {
-            let view = View { focus: focus[n % 2], full: height % 2 == 0 && width % 5 == 0, detail: Detail::Full, ..View::default() };
+            let view = View {
+                focus: focus[n % 2],
+                share: [Share::Normal, Share::Half, Share::Full][usize::from(width + height) % 3],
+                detail: Detail::Full,
+                ..View::default()
+            };
             let caps = Caps { ascii: width % 2 == 0, ambiguous_width: 1 + (height % 2) as u8, ..PLAIN };
             let buffer = screen(state, &view, width, height, caps);
             assert!(rows(&buffer).iter().any(|r| !r.trim().is_empty()), "{width}x{height}, state {n}");
@@ -219,13 +226,16 @@ fn ascii_means_ascii() {
 #[test]
 fn rectangles_stay_inside_and_do_not_overlap() {
     for (width, height) in (1..=250).step_by(3).flat_map(|w| (1..=80).map(move |h| (w, h))) {
-        for (focus, full) in [(PaneId::Chain, false), (PaneId::Log, false), (PaneId::Log, true)] {
-            let view = View { focus, full, ..View::default() };
+        let shares = [(PaneId::Chain, Share::Normal), (PaneId::Log, Share::Normal), (PaneId::Chain, Share::Half)];
+        for (focus, share) in
+            shares.into_iter().chain([(PaneId::Log, Share::Half), (PaneId::Memory, Share::Half), (PaneId::Log, Share::Full)])
+        {
+            let view = View { focus, share, ..View::default() };
             let l = arrange(width, height, &view);
             let single = [l.summary, l.alerts, l.log, l.tabs];
             let all: Vec<Rect> = single.into_iter().flatten().chain(l.panes.iter().chain(&l.strips).map(|p| p.1)).collect();
             let cells: u32 = all.iter().map(|r| r.area()).sum();
-            assert_eq!(cells, u32::from(width) * u32::from(height), "{width}x{height} {focus:?} {full}: {l:?}");
+            assert_eq!(cells, u32::from(width) * u32::from(height), "{width}x{height} {focus:?} {share:?}: {l:?}");
             for (n, a) in all.iter().enumerate() {
                 assert!(a.right() <= width && a.bottom() <= height);
                 assert!(all[n + 1..].iter().all(|b| !a.intersects(*b)), "{width}x{height}: {l:?}");
@@ -255,15 +265,159 @@ fn a_match_shows_without_colour_and_in_folds() {
     assert!(rows(&buffer).concat().contains("/usual  "));
 }
 
+/// Presses keys on a screen of 120x36.
+pub fn do_keys(keys: &[&str], view: &mut View, state: &DashState) -> String {
+    let area = Rect::new(0, 1, 120, 34);
+    let facts = Facts { state, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+    let mut said = String::new();
+    for key in keys {
+        let Lookup::Action(action) = by_keys(key) else { panic!("{key} does nothing") };
+        for effect in act(action, "", view, &facts) {
+            if let Effect::Notice(text) = effect {
+                said = text;
+            }
+        }
+    }
+    said
+}
+
+/// The lines of the chain that are seen, without what the marks say.
+fn chain_lines(state: &DashState, view: &View) -> Vec<String> {
+    let rows = rows(&screen(state, view, 120, 36, PLAIN));
+    rows[2..].iter().take_while(|r| !r.starts_with('┗')).map(|r| r.chars().skip(1).take(64).collect::<String>()).collect()
+}
+
+#[test]
+fn the_oldest_row_is_the_end_and_the_way_back_begins_at_once() {
+    let state = typical();
+    for (keys, back) in [(&["g g"][..], "j"), (&["pageup"; 60], "j"), (&["k"; 600], "pagedown"), (&["g g", "k", "k"], "j")] {
+        let mut view = View::default();
+        do_keys(keys, &mut view, &state);
+        let top = chain_lines(&state, &view);
+        assert!(top[0].contains("episode 1 "), "{keys:?}: {top:?}");
+        do_keys(&[back], &mut view, &state);
+        assert_ne!(chain_lines(&state, &view), top, "{keys:?}");
+        do_keys(&["j"; 700], &mut view, &state);
+        assert_eq!(view.place, None, "the way down ends with following");
+    }
+    // Where there is nothing above, nothing stops following.
+    let mut view = View::default();
+    do_keys(&["k", "pageup"], &mut view, &DashState::default());
+    assert_eq!(view.place, None);
+}
+
+#[test]
+fn the_log_and_the_alerts_stop_at_their_ends_too() {
+    let mut script = Script { state: typical(), ..Script::default() };
+    script.t_ns = 200_000_000_000;
+    for n in 0..50 {
+        script.say(LogLine { level: LogLevel::Info, target: "t".into(), text: format!("line {n}").into() });
+        let rule = format!("Rule{n:02}").into();
+        script.say(AlertStateChanged { rule, state: AlertState::Pending, severity: "warn".into(), summary: "".into() });
+    }
+    let state = &script.state;
+    let mut view = View { focus: PaneId::Log, ..View::default() };
+    do_keys(&["pageup"; 30], &mut view, state);
+    let top = shown(state, &view, 120, 36);
+    assert!(top.contains("recorder 2 s behind"), "{top}");
+    do_keys(&["j"], &mut view, state);
+    assert_ne!(shown(state, &view, 120, 36), top);
+    do_keys(&["G"], &mut view, state);
+    assert!(shown(state, &view, 120, 36).contains("line 49"));
+    // A list that begins at its top goes down with j.
+    view.focus = PaneId::Alerts;
+    do_keys(&["k", "j"], &mut view, state);
+    assert_eq!(view.scroll_of(PaneId::Alerts).up, 1);
+    do_keys(&["pagedown"; 30], &mut view, state);
+    assert!(shown(state, &view, 120, 36).contains("Rule00"));
+    do_keys(&["g g"], &mut view, state);
+    assert_eq!(view.scroll_of(PaneId::Alerts).up, 0);
+}
+
+#[test]
+fn n_goes_from_match_to_match_and_comes_round() {
+    let state = typical();
+    let mut view = View { search: "memory leak".into(), ..View::default() };
+    let area = Rect::new(0, 1, 120, 34);
+    let facts = Facts { state: &state, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+    let [Effect::Notice(first)] = &search("Memory Leak", &mut view, &facts)[..] else { panic!() };
+    assert_eq!(first, "7 of 7 matches");
+    assert_eq!(do_keys(&["N"], &mut view, &state), "6 of 7 matches");
+    let text = shown(&state, &view, 120, 36);
+    assert!(text.contains("/memory leak  6 of 7 matches") && text.contains("truth: pay: memory leak"), "{text}");
+    assert_eq!(do_keys(&["n"], &mut view, &state), "7 of 7 matches");
+    assert_eq!(do_keys(&["n"], &mut view, &state), "1 of 7 matches, from the oldest again");
+    assert_eq!(do_keys(&["N"], &mut view, &state), "7 of 7 matches, from the newest again");
+    view.search = "no such words".into();
+    let before = view.place;
+    assert!(do_keys(&["n"], &mut view, &state).starts_with("no match"));
+    assert_eq!(view.place, before);
+}
+
+#[test]
+fn braces_go_from_error_to_error() {
+    let state = typical();
+    let mut view = View { focus: PaneId::Log, ..View::default() };
+    assert_eq!(do_keys(&["{"], &mut view, &state), "tool error 6 of 6");
+    let text = chain_lines(&state, &view);
+    let at = text.iter().position(|l| l.starts_with('*')).unwrap();
+    assert!(text[at].contains(" 4 A ") && text[at..at + 3].concat().contains("E refused"), "{text:?}");
+    assert_eq!(view.focus, PaneId::Chain);
+    assert_eq!(do_keys(&["{", "{", "}"], &mut view, &state), "tool error 5 of 6");
+    assert_eq!(do_keys(&["}", "}"], &mut view, &state), "no tool error below this row; 6 in all");
+}
+
+#[test]
+fn za_folds_the_row_at_the_cursor_which_shows_without_colour() {
+    let state = typical();
+    let mut view = View::default();
+    do_keys(&["{", "z a"], &mut view, &state);
+    let text = chain_lines(&state, &view);
+    let row = text.iter().find(|l| l.starts_with('*')).unwrap();
+    assert!(row.starts_with("*>  4 A "), "{text:?}");
+    do_keys(&["z a"], &mut view, &state);
+    assert!(chain_lines(&state, &view).iter().any(|l| l.starts_with("*v  4 A ")), "it unfolds the same row");
+    let narrow = screen(&state, &view, 45, 22, PLAIN);
+    assert!(narrow.content().iter().any(|c| c.modifier.contains(Modifier::REVERSED)), "reversed where there is no room for a star");
+}
+
+#[test]
+fn marks_are_set_shown_visited_and_taken_away() {
+    let state = typical();
+    let mut view = View::default();
+    assert!(do_keys(&["["], &mut view, &state).starts_with("no earlier mark"));
+    do_keys(&["{", "m", "{", "m", "G"], &mut view, &state);
+    assert_eq!(view.marks.len(), 2);
+    assert_eq!(do_keys(&["["], &mut view, &state), "mark 2 of 2");
+    assert_eq!(do_keys(&["["], &mut view, &state), "mark 1 of 2");
+    assert_eq!(do_keys(&["]", "k"], &mut view, &state), "mark 2 of 2");
+    assert!(chain_lines(&state, &view).iter().any(|l| l.starts_with("m")), "{:?}", chain_lines(&state, &view));
+    do_keys(&["]", "m"], &mut view, &state);
+    assert_eq!(view.marks.len(), 1);
+}
+
+#[test]
+fn plus_gives_the_focused_pane_half_and_then_all() {
+    let state = typical();
+    let mut view = View::default();
+    let count = |view: &View| shown(&state, view, 120, 36).matches(" Log ").count();
+    do_keys(&["6", "+"], &mut view, &state);
+    assert_eq!((view.share, count(&view)), (Share::Half, 1));
+    do_keys(&["+", "+"], &mut view, &state);
+    assert_eq!(view.share, Share::Full);
+    assert!(!shown(&state, &view, 120, 36).contains("Thought chain"));
+    do_keys(&["_", "_"], &mut view, &state);
+    assert_eq!(view.share, Share::Normal);
+}
+
 #[test]
 fn scrolled_text_stands_still_while_rows_come() {
     let mut script = Script { state: typical(), t_ns: 100_000_000_000, episode: Some(EpisodeId(7)), step: Some(StepIndex(9)) };
-    let rows_total = script.state.lanes[&LaneId(0)].transcript.rows.total();
     let mut view = View::default();
-    view.scroll.insert(PaneId::Chain, Scroll { up: 7, follow: false, total_at_stop: rows_total });
+    do_keys(&["k"; 9], &mut view, &script.state);
     let chain = |state: &DashState| {
         let rows = rows(&screen(state, &view, 120, 36, PLAIN));
-        rows[2..20].iter().map(|r| r.chars().take(60).collect::<String>()).collect::<Vec<_>>()
+        rows[2..18].iter().map(|r| r.chars().take(60).collect::<String>()).collect::<Vec<_>>()
     };
     let before = chain(&script.state);
     script.decision(9, "");
