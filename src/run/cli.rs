@@ -39,7 +39,7 @@ pub struct GlobalArgs {
     /// Draw with ASCII alone
     #[arg(long, global = true, help_heading = "Global")]
     pub ascii: bool,
-    /// Theme: dark, light, system, or a file
+    /// Theme: dark, light, high-contrast, colour-blind, system, or a file
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global")]
     pub theme: Option<String>,
     /// Fewer bytes a second, for slow links

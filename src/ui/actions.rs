@@ -50,6 +50,7 @@ pub enum Action {
     Pace,
     Swap,
     Theme,
+    Colors,
     Shot,
     Seek,
     Resume,
@@ -147,7 +148,14 @@ pub const ACTIONS: &[Entry] = &[
     with(Action::Seed, "seed", "N", Engine, "end the episodes that run and begin anew from this seed"),
     with(Action::Swap, "swap", "CHECKPOINT", Engine, "serve another built-in checkpoint from the next decision on"),
     with(Action::Seek, "seek", "EVENT", Playback, "go to this event of the recording"),
-    with(Action::Theme, "theme", "NAME|FILE", Nothing, "another theme: dark, light, system, or a file"),
+    with(
+        Action::Theme,
+        "theme",
+        "NAME|FILE",
+        Nothing,
+        "another theme: dark, light, high-contrast, colour-blind, system, or a file, which is read again when it is saved",
+    ),
+    with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
     with(Action::Shot, "shot", "svg|txt|ans", Nothing, "write a picture of the screen to a file"),
 ];
 

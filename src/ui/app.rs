@@ -1,9 +1,10 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
 use super::actions::{ACTIONS, Lookup, by_keys};
+use super::look::Look;
 use super::screen::Screen;
 use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, watch_signals};
-use super::theme::{Caps, Theme, ThemeError, Tier};
+use super::theme::{Caps, ThemeError, Tier};
 use super::update::{Effect, Facts, act, command};
 use super::view::{Context, PlaybackView, View};
 use super::widgets::ChartGlyphs;
@@ -85,8 +86,7 @@ pub enum Open {
 struct App {
     state: DashState,
     view: View,
-    theme: Theme,
-    caps: Caps,
+    look: Look,
     source: Box<dyn FrameSource>,
     options: UiOptions,
     playback: Option<PlaybackView>,
@@ -104,19 +104,23 @@ struct App {
 /// Runs the console on a source until the operator leaves it.
 pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, UiError> {
     let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, |name| std::env::var(name).ok());
-    let theme = Theme::load(&options.theme, caps.tier)?;
+    let look = Look::new(&options.theme, caps)?;
     restore_on_panic();
     let taken = Taken::take(options.mouse)?;
     let (tx, rx) = sync_channel(INPUTS);
     read_input(tx.clone())?;
     watch_signals(tx)?;
     let frame_time = Duration::from_secs(1) / options.fps_max.max(1);
-    let mut app = App::new(source, options, theme, caps);
+    let mut app = App::new(source, options, look);
     let mut screen = Screen::new(io::stdout());
     let mut drawn_at: Option<Instant> = None;
     let mut dirty = true;
     loop {
         dirty |= app.take_frames()?;
+        if let Some(told) = app.look.read_again(Instant::now()) {
+            app.notice = told;
+            dirty = true;
+        }
         let due = drawn_at.is_none_or(|at| at.elapsed() >= frame_time);
         if dirty && due {
             let size = crossterm::terminal::size()?;
@@ -173,12 +177,11 @@ pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
 }
 
 impl App {
-    fn new(source: Box<dyn FrameSource>, options: UiOptions, theme: Theme, caps: Caps) -> Self {
+    fn new(source: Box<dyn FrameSource>, options: UiOptions, look: Look) -> Self {
         Self {
             state: DashState::default(),
             view: View::default(),
-            theme,
-            caps,
+            look,
             source,
             options,
             playback: None,
@@ -233,8 +236,8 @@ impl App {
         Context {
             state: &self.state,
             view: &self.view,
-            theme: &self.theme,
-            caps: &self.caps,
+            theme: &self.look.theme,
+            caps: &self.look.caps,
             playback: self.playback.as_ref(),
             read_only: self.options.read_only || self.playback.is_some(),
             banner: self.options.banner.as_deref(),
@@ -373,10 +376,12 @@ impl App {
                     p.seek(seq);
                 }),
                 Effect::StepPlayback(unit, count) => self.with_playback(|p| p.step(unit, count)),
-                Effect::LoadTheme(name) => match Theme::load(&name, self.caps.tier) {
-                    Ok(theme) => self.theme = theme,
-                    Err(error) => self.notice = error.to_string(),
-                },
+                Effect::LoadTheme(name) => {
+                    if let Err(error) = self.look.set_theme(&name) {
+                        self.notice = error.to_string();
+                    }
+                }
+                Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(0),
                 Effect::OpenCommand => self.open = Open::Command(String::new()),
@@ -407,7 +412,7 @@ impl App {
         let Ok(format) = format.parse::<shot::Format>() else { return format!("{format} is no picture; write svg, txt or ans") };
         let size = crossterm::terminal::size().unwrap_or((120, 36));
         let picture = self.picture(Rect::new(0, 0, size.0, size.1));
-        let text = shot::write(&picture, &self.theme, format);
+        let text = shot::write(&picture, &self.look.theme, format);
         let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
         let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return "there are 100 pictures of this event already".into() };
         match std::fs::write(&path, text) {

@@ -5,8 +5,7 @@ use super::app::Open;
 use super::theme::{Caps, Theme};
 use super::view::Context;
 use super::widgets::text::{Ambiguous, wrap};
-use super::widgets::{Canvas, Glyphs, Paint, Role, format};
-use crate::event::{Pace, PolicyState, RunState};
+use super::widgets::{Canvas, Glyphs, Paint, Role};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -44,7 +43,7 @@ pub fn glyphs(caps: &Caps) -> Glyphs {
 /// Draws status bar and hints; gives the area between them.
 pub fn frame(buffer: &mut Buffer, area: Rect, cx: &Context<'_>) -> Rect {
     let mut canvas = Canvas::new(buffer, area, cx.theme, glyphs(cx.caps));
-    status(&mut canvas, cx);
+    super::status::draw(&mut canvas, cx);
     if area.height < 6 {
         return Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     }
@@ -52,74 +51,9 @@ pub fn frame(buffer: &mut Buffer, area: Rect, cx: &Context<'_>) -> Rect {
     Rect { y: area.y + 1, height: area.height - 2, ..area }
 }
 
-fn status(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let wide = canvas.width() >= 60;
-    let (word, role) = state_word(cx);
-    if canvas.width() < 8 {
-        // Room for letters of the state only; never blank.
-        canvas.text(0, 0, &word, role);
-        return;
-    }
-    let mut x = canvas.text(0, 0, if wide { " pilothouse " } else { " " }, Role::Title);
-    x = canvas.text(x, 0, &format!("|{word}|"), role);
-    let mut parts: Vec<String> = Vec::new();
-    if let Some(lane) = cx.state.lane(cx.view.lane) {
-        let max = cx.state.run.as_ref().map_or(0, |r| r.max_steps);
-        parts.push(format!("ep {} {}/{max}", lane.episode.episode, lane.episode.step));
-        if cx.state.lanes.len() > 1 {
-            parts.push(format!("lane {}/{}", cx.view.lane, cx.state.lanes.len()));
-        }
-    }
-    if let Some(run) = &cx.state.run {
-        let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
-        parts.push(agent);
-        if wide {
-            parts.push(format!("{} {}", run.env, run.level));
-            parts.push(format!("seed {}", run.seed));
-        }
-    }
-    match cx.playback {
-        Some(p) => parts.push(format!("event {}/{} {}", p.head, p.end, p.speed)),
-        None => parts.extend(cx.state.pace.map(|p: Pace| p.to_string())),
-    }
-    if let Some(success) = cx.state.success_ratio(100) {
-        parts.push(format!("success {}", format::percent_whole(success)));
-    }
-    let firing = firing(cx);
-    x = canvas.text(x, 0, &format!(" {} ", parts.join(" | ")), Role::Strong);
-    if firing > 0 {
-        x = canvas.text(x, 0, &format!("| {firing} FIRING "), Role::Bad);
-    }
-    if let Some(damage) = cx.playback.and_then(|p| p.damage.as_ref()) {
-        x = canvas.text(x, 0, &format!("| {damage} "), Role::Warn);
-    }
-    if cx.read_only {
-        x = canvas.text(x, 0, "| RO ", Role::Warn);
-    }
-    if let Some(banner) = cx.banner {
-        canvas.text(x, 0, &format!("| {banner} "), Role::Bad);
-    }
-}
-
 /// Alerts whose newest state is firing.
 pub fn firing(cx: &Context<'_>) -> usize {
     super::panes::alerts::current(cx.state).iter().filter(|a| a.change.state == crate::event::AlertState::Firing).count()
-}
-
-fn state_word(cx: &Context<'_>) -> (String, Role) {
-    if let Some(p) = cx.playback {
-        return if p.playing { ("REPLAY".into(), Role::Good) } else { ("REPLAY PAUSED".into(), Role::Warn) };
-    }
-    match cx.state.run_state {
-        RunState::Starting => match cx.state.policy.as_ref().map(|p| p.state) {
-            Some(PolicyState::Failed) => ("FAILED".into(), Role::Bad),
-            Some(PolicyState::Loading | PolicyState::Ready) | None => ("LOADING".into(), Role::Warn),
-        },
-        RunState::Running => ("LIVE".into(), Role::Good),
-        RunState::Paused => ("PAUSED".into(), Role::Warn),
-        RunState::Stepping => ("STEPPING".into(), Role::Warn),
-        RunState::Ended => ("ENDED".into(), Role::Dim),
-    }
 }
 
 fn hints(canvas: &mut Canvas<'_>, y: u16, cx: &Context<'_>) {

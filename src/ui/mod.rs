@@ -7,9 +7,11 @@
 pub mod actions;
 mod app;
 mod chrome;
+mod look;
 mod panes;
 mod screen;
 pub mod shot;
+mod status;
 mod terminal;
 pub mod theme;
 mod update;

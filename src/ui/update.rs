@@ -14,6 +14,7 @@ pub enum Effect {
     Seek(Seq),
     StepPlayback(StepUnit, i64),
     LoadTheme(String),
+    Colors(String),
     Shot(String),
     OpenHelp,
     OpenCommand,
@@ -57,6 +58,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => vec![Effect::Quit],
         Action::Theme => vec![Effect::LoadTheme(argument.to_owned())],
+        Action::Colors => vec![Effect::Colors(argument.to_owned())],
         Action::Shot => vec![Effect::Shot(if argument.is_empty() { "svg".into() } else { argument.to_owned() })],
         Action::TogglePause
         | Action::Pause

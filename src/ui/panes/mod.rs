@@ -13,6 +13,8 @@ mod reward;
 mod strips;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub use tests::testing;
 mod tools;
 
 use layout::arrange;
