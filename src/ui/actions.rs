@@ -51,6 +51,9 @@ pub enum Action {
     Swap,
     Theme,
     Colors,
+    Copy,
+    CopyJson,
+    Export,
     Shot,
     Seek,
     Resume,
@@ -138,6 +141,8 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Smoothing, "smoothing", &["s"], Nothing, "smoothing of the curve"),
     entry(Action::History, "history", &["x"], Nothing, "current episode or all episodes"),
     entry(Action::LogAxis, "log-axis", &[], Nothing, "logarithmic axis of the curve, and back"),
+    entry(Action::Copy, "copy", &["y"], Nothing, "copy the row in view to the clipboard"),
+    entry(Action::CopyJson, "copy-json", &["Y"], Nothing, "copy the row in view as JSON"),
     entry(Action::Redraw, "redraw", &["ctrl-l"], Nothing, "draw everything again"),
     entry(Action::Suspend, "suspend", &["ctrl-z"], Nothing, "back to the shell; fg comes back"),
     entry(Action::Back, "close", &["esc"], Nothing, "close what is open"),
@@ -156,6 +161,7 @@ pub const ACTIONS: &[Entry] = &[
         "another theme: dark, light, high-contrast, colour-blind, system, or a file, which is read again when it is saved",
     ),
     with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
+    with(Action::Export, "export", "csv|json FILE", Nothing, "write what the focused pane shows to a new file (JSON: one record a line)"),
     with(Action::Shot, "shot", "svg|txt|ans", Nothing, "write a picture of the screen to a file"),
 ];
 

@@ -1,8 +1,12 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
 use super::actions::{ACTIONS, Lookup, by_keys};
+use super::copy::copy;
+use super::export::export;
 use super::look::Look;
 use super::screen::Screen;
+use super::session::{self, Said, Session};
+use super::still::Still;
 use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, watch_signals};
 use super::theme::{Caps, ThemeError, Tier};
 use super::update::{Effect, Facts, act, command};
@@ -15,9 +19,9 @@ use crate::state::{ApplyError, DashState};
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Plain settings of the screen.
@@ -37,6 +41,10 @@ pub struct UiOptions {
     pub recording: Option<String>,
     /// Where `:shot` writes.
     pub shots: PathBuf,
+    /// Where the screen's memory and copies too long for a clipboard are kept, if anywhere.
+    pub state: Option<PathBuf>,
+    /// What of the look the operator asked for at this start.
+    pub said: Said,
 }
 
 /// Why the screen ended.
@@ -97,6 +105,11 @@ struct App {
     source_ended: bool,
     redraw: bool,
     suspend: bool,
+    /// For the terminal, beside the picture.
+    outbox: Vec<u8>,
+    still: Still,
+    /// What the screen was like when it was last left.
+    before: Option<Session>,
     /// The process was stopped and goes on.
     continued: bool,
 }
@@ -110,8 +123,17 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
     let (tx, rx) = sync_channel(INPUTS);
     read_input(tx.clone())?;
     watch_signals(tx)?;
-    let frame_time = Duration::from_secs(1) / options.fps_max.max(1);
     let mut app = App::new(source, options, look);
+    app.resume();
+    let ended = show(&mut app, &taken, &rx)?;
+    drop(taken);
+    app.remember();
+    Ok(ended)
+}
+
+/// The loop, until something ends it.
+fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, UiError> {
+    let frame_time = Duration::from_secs(1) / app.options.fps_max.max(1);
     let mut screen = Screen::new(io::stdout());
     let mut drawn_at: Option<Instant> = None;
     let mut dirty = true;
@@ -125,8 +147,13 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
         if dirty && due {
             let size = crossterm::terminal::size()?;
             screen.show(app.picture(Rect::new(0, 0, size.0, size.1)))?;
-            drawn_at = Some(Instant::now());
+            let now = Instant::now();
+            app.still.drawn(&app.state, now);
+            drawn_at = Some(now);
             dirty = false;
+        }
+        if !app.outbox.is_empty() {
+            screen.send(&std::mem::take(&mut app.outbox))?;
         }
         match rx.recv_timeout(if dirty { frame_time.min(ASK) } else { ASK }) {
             Ok(incoming) => {
@@ -192,7 +219,33 @@ impl App {
             source_ended: false,
             redraw: false,
             suspend: false,
+            outbox: Vec::new(),
+            still: Still::default(),
+            before: None,
             continued: false,
+        }
+    }
+
+    /// Takes up what the screen was like when it was last left.
+    fn resume(&mut self) {
+        let Some(path) = self.options.state.as_deref().map(session::path) else { return };
+        // A terminal that is to have no colours keeps that.
+        self.options.said.colors |= self.look.caps.tier == Tier::None;
+        let read = Session::read(&path).and_then(|session| {
+            self.before = session;
+            self.before.as_ref().map_or(Ok(()), |s| s.resume(&mut self.view, &mut self.look, self.options.said))
+        });
+        if let Err(told) = read {
+            self.notice = told;
+        }
+    }
+
+    fn remember(&self) {
+        let Some(path) = self.options.state.as_deref().map(session::path) else { return };
+        let session = Session::of(&self.view, &self.look, &self.options.theme, self.options.said, self.before.as_ref());
+        if let Err(error) = session.write(&path) {
+            // Standard error may be the terminal that is gone.
+            let _ = writeln!(io::stderr(), "the screen is not remembered: {}: {error}", path.display());
         }
     }
 
@@ -200,11 +253,18 @@ impl App {
     fn take_frames(&mut self) -> Result<bool, UiError> {
         let mut frames = Vec::new();
         let status = self.source.poll(&mut frames, FRAMES_BUDGET)?;
-        let changed = !frames.is_empty();
+        let now = Instant::now();
+        let mut changed = false;
         for frame in frames {
             match frame {
-                Frame::Snapshot(state) => self.state = *state,
-                Frame::Event(envelope) => self.state.apply(&envelope)?,
+                Frame::Snapshot(state) => {
+                    self.state = *state;
+                    changed = true;
+                }
+                Frame::Event(envelope) => {
+                    self.state.apply(&envelope)?;
+                    changed |= self.still.is_news(&envelope, self.state.run_state, now);
+                }
             }
         }
         let ended = status == SourceStatus::Ended;
@@ -331,10 +391,7 @@ impl App {
                 line.pop();
             }
             KeyCode::Tab => {
-                let mut names = ACTIONS.iter().map(|e| e.name).filter(|n| n.starts_with(line.as_str()));
-                if let Some(name) = names.next() {
-                    line = format!("{name} ");
-                }
+                line = super::complete::complete(&line);
             }
             KeyCode::Char('c' | 'u') if key.modifiers.contains(KeyModifiers::CONTROL) => line.clear(),
             KeyCode::Char(c) => line.push(c),
@@ -381,6 +438,13 @@ impl App {
                         self.notice = error.to_string();
                     }
                 }
+                Effect::Copy(form) => {
+                    let in_tmux = std::env::var_os("TMUX").is_some_and(|v| !v.is_empty());
+                    let copied = copy(form, &self.state, &self.view, self.options.state.as_deref(), in_tmux);
+                    self.outbox.extend(copied.bytes);
+                    self.notice = copied.told;
+                }
+                Effect::Export(argument) => self.notice = export(&argument, &self.state, &self.view),
                 Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(0),

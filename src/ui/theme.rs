@@ -197,8 +197,7 @@ impl Theme {
             let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place(), name: name.clone() })?;
             *slot = paint(value).ok_or_else(|| ThemeError::Color { place: place(), name: name.clone(), value: value.clone() })?;
         }
-        let bad_background =
-            |value| ThemeError::Color { place: at_line(place, text, "background"), name: "background".into(), value };
+        let bad_background = |value| ThemeError::Color { place: at_line(place, text, "background"), name: "background".into(), value };
         let background = patch.background.map(|v| paint(&v).ok_or_else(|| bad_background(v))).transpose()?;
         let background = background.and_then(|p| match p {
             Paint::Rgb(rgb) => Some(rgb),

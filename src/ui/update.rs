@@ -1,6 +1,7 @@
 //! From a key to what it changes: pure, except for the effects that it returns.
 
 use super::actions::{Action, Needs, by_name};
+use super::copy::Form;
 use super::view::{Detail, PaneId, PlaybackView, Scroll, View};
 use crate::event::{CheckpointId, Command, Pace, Seed, Seq, StepUnit};
 use crate::state::DashState;
@@ -15,6 +16,8 @@ pub enum Effect {
     StepPlayback(StepUnit, i64),
     LoadTheme(String),
     Colors(String),
+    Copy(Form),
+    Export(String),
     Shot(String),
     OpenHelp,
     OpenCommand,
@@ -59,6 +62,9 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Quit => vec![Effect::Quit],
         Action::Theme => vec![Effect::LoadTheme(argument.to_owned())],
         Action::Colors => vec![Effect::Colors(argument.to_owned())],
+        Action::Copy => vec![Effect::Copy(Form::Text)],
+        Action::CopyJson => vec![Effect::Copy(Form::Json)],
+        Action::Export => vec![Effect::Export(argument.to_owned())],
         Action::Shot => vec![Effect::Shot(if argument.is_empty() { "svg".into() } else { argument.to_owned() })],
         Action::TogglePause
         | Action::Pause

@@ -1,7 +1,7 @@
 //! Pane 4, machine: each GPU or why there is none, then the host and our own process.
 
 use super::{Pane, notice};
-use crate::event::{GpuSample, GpuStatus, HostSample, TelemetrySampled};
+use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled};
 use crate::state::DashState;
 use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 
@@ -12,7 +12,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         GpuStatus::Devices(devices) => devices.len(),
         GpuStatus::Unavailable { .. } => 0,
     });
-    let badge = if devices > 0 { format::counted(devices as u64, "device") } else { String::new() };
+    let badge = match (stands_still(pane), devices) {
+        (true, _) => "still while paused".to_owned(),
+        (false, 0) => String::new(),
+        (false, devices) => format::counted(devices as u64, "device"),
+    };
     let mut inner = pane.open(canvas, &badge);
     let Some(sample) = &state.telemetry else {
         notice(&mut inner, "waiting for the first sample");
@@ -22,6 +26,14 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let host_rows = 6.min(inner.height() / 2);
     let y = draw_gpus(&mut inner, sample, state, pane.scroll().up, host_rows);
     draw_host(&mut inner.below(y), state, &sample.host);
+}
+
+/// Whether samples are drawn only when they tell something new.
+fn stands_still(pane: &Pane<'_>) -> bool {
+    match pane.ctx.state.run_state {
+        RunState::Paused => pane.ctx.playback.is_none(),
+        RunState::Starting | RunState::Running | RunState::Stepping | RunState::Ended => false,
+    }
 }
 
 fn draw_gpus(inner: &mut Canvas<'_>, sample: &TelemetrySampled, state: &DashState, page: usize, keep: u16) -> u16 {
