@@ -225,7 +225,7 @@ fn the_screen_is_remembered_and_a_broken_memory_is_told() {
 #[test]
 fn a_copy_goes_to_the_terminal_and_an_export_to_a_new_file() {
     let mut console = live();
-    console.until_shown("=>");
+    console.until_shown("waited 15 s");
     console.keys("y");
     console.until("a copy", |c| String::from_utf8_lossy(&c.output()).contains("\x1b]52;c;"));
     console.until_shown("copied a row of Thought chain");

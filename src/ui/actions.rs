@@ -158,7 +158,7 @@ pub const ACTIONS: &[Entry] = &[
         "theme",
         "NAME|FILE",
         Nothing,
-        "another theme: dark, light, high-contrast, colour-blind, system, or a file, which is read again when it is saved",
+        "dark, light, high-contrast, colour-blind, system, or a file; read again when saved",
     ),
     with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
     with(Action::Export, "export", "csv|json FILE", Nothing, "write what the focused pane shows to a new file (JSON: one record a line)"),

@@ -147,6 +147,27 @@ fn dialog(canvas: &mut Canvas<'_>, title: &str, text: &str) {
     }
 }
 
+/// The chosen entry at the bottom, where its line is too long to be seen whole; gives the rows that it took.
+fn help_in_full(inner: &mut Canvas<'_>, at: usize) -> u16 {
+    let entry = &ACTIONS[at.min(ACTIONS.len() - 1)];
+    let (width, height) = (inner.width(), inner.height());
+    let text = format!("{} {}: {}", entry.name, entry.argument, entry.help);
+    let lines = wrap(&text, width.saturating_sub(2) as usize, inner.glyphs().ambiguous);
+    let rows = lines.len() as u16 + 1;
+    let is_short = HELP_COLUMN.max(entry.name.len() + entry.argument.len() + 17) + entry.help.len() < width as usize;
+    if is_short || height < rows + 6 {
+        return 0;
+    }
+    inner.rule(height - rows);
+    for (y, line) in (height - rows + 1..).zip(&lines) {
+        inner.text(1, y, line, Role::Strong);
+    }
+    rows
+}
+
+/// Where what an entry does begins, where its name is short.
+const HELP_COLUMN: usize = 38;
+
 fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
     let (w, h) = (canvas.width(), canvas.height());
     let width = w.min(86);
@@ -155,7 +176,8 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
         clear_row(&mut part, row);
     }
     let mut inner = part.frame("Keys and commands", "enter runs, esc closes", true);
-    let rows = inner.height() as usize;
+    let below = help_in_full(&mut inner, at);
+    let rows = (inner.height() - below) as usize;
     let from = at.saturating_sub(rows / 2).min(ACTIONS.len().saturating_sub(rows));
     for (row, (index, entry)) in ACTIONS.iter().enumerate().skip(from).take(rows).enumerate() {
         let live = cx.playback.is_none();
@@ -176,5 +198,31 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
         };
         let end = inner.width();
         inner.text_upto(1, end, row as u16, &line, role);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::DashState;
+    use crate::ui::theme::{BUILT_IN, Tier};
+    use crate::ui::view::View;
+    use crate::ui::widgets::ChartGlyphs;
+    use crate::ui::widgets::testing::rows;
+
+    #[test]
+    fn help_names_every_theme_on_the_smallest_usual_screen() {
+        let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        let (state, view, theme) = (DashState::default(), View::default(), Theme::load("dark", Tier::None).unwrap());
+        let cx = Context { state: &state, view: &view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: None };
+        let at = ACTIONS.iter().position(|e| e.action == Action::Theme).unwrap();
+        let area = Rect::new(0, 0, 80, 24);
+        let mut buffer = Buffer::empty(area);
+        overlay(&mut buffer, area, &cx, &Open::Help(at), "");
+        let shown = rows(&buffer).join("\n");
+        for (name, _) in BUILT_IN {
+            assert!(shown.contains(name), "{name}:\n{shown}");
+        }
+        assert!(shown.contains("read again when saved") && shown.contains(":theme"), "{shown}");
     }
 }
