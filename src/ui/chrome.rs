@@ -188,7 +188,7 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
             Needs::Playback => !live,
         };
         let keys: Vec<String> = entry.keys.iter().map(|k| k.replace(' ', "")).collect();
-        let line = format!("{:<14}:{:<22}{}", keys.join(" "), format!("{} {}", entry.name, entry.argument), entry.help);
+        let line = format!("{:<14}:{:<21} {}", keys.join(" "), format!("{} {}", entry.name, entry.argument), entry.help);
         let role = if index == at {
             Role::Selected
         } else if usable {
