@@ -24,13 +24,16 @@ struct Console {
     output: Arc<Mutex<Vec<u8>>>,
     /// Ask the reader to let go of the terminal when it next reads something.
     let_go: Arc<AtomicBool>,
-    _home: tempfile::TempDir,
+    home: Arc<tempfile::TempDir>,
 }
 
 impl Console {
     /// `pilothouse ARGS` on a terminal of `columns` x `rows`, with a home of its own.
     fn start(arguments: &[&str], columns: u16, rows: u16) -> Self {
-        let home = tempfile::tempdir().unwrap();
+        Self::start_at(Arc::new(tempfile::tempdir().unwrap()), arguments, columns, rows)
+    }
+
+    fn start_at(home: Arc<tempfile::TempDir>, arguments: &[&str], columns: u16, rows: u16) -> Self {
         let pair = native_pty_system().openpty(PtySize { rows, cols: columns, ..PtySize::default() }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pilothouse"));
         command.args(arguments);
@@ -54,7 +57,7 @@ impl Console {
                 }
             }
         });
-        Self { child, master: Some(pair.master), writer: Some(writer), output, let_go, _home: home }
+        Self { child, master: Some(pair.master), writer: Some(writer), output, let_go, home }
     }
 
     fn output(&self) -> Vec<u8> {
@@ -121,7 +124,7 @@ impl Drop for Console {
 }
 
 fn live() -> Console {
-    let console = Console::start(&["run", "--agent", "heuristic", "--seed", "7", "--no-record"], 100, 30);
+    let console = Console::start(&QUIET, 100, 30);
     console.until_shown("LIVE");
     console
 }
@@ -246,6 +249,65 @@ fn a_click_focuses_and_no_mouse_leaves_the_mouse_alone() {
     assert!(console.ended());
     let mut console = console_with(&["--no-mouse"]);
     assert!(!has(&console, b"\x1b[?1000h"));
+    console.keys("qy");
+    assert!(console.ended());
+}
+
+const QUIET: [&str; 6] = ["run", "--agent", "heuristic", "--seed", "7", "--no-record"];
+
+#[test]
+fn the_screen_is_remembered_and_a_broken_memory_is_told() {
+    let mut console = live();
+    console.keys("3f");
+    console.until("the tools fill the screen", |c| c.screen(100, 30).contains("3 Tools") && !c.screen(100, 30).contains("1 Thought"));
+    console.keys("qy");
+    assert!(console.ended());
+    let home = console.home.clone();
+    let mut again = Console::start_at(home.clone(), &QUIET, 100, 30);
+    again.until("the tools fill the screen again", |c| c.screen(100, 30).contains("3 Tools"));
+    assert!(!again.screen(100, 30).contains("1 Thought"));
+    again.keys("qy");
+    assert!(again.ended());
+    let memory = home.path().join(".local/state/pilothouse/screen.ron");
+    std::fs::write(&memory, "(version: 99)").unwrap();
+    let mut fresh = Console::start_at(home, &QUIET, 100, 30);
+    fresh.until_shown("is ignored");
+    fresh.keys("qy");
+    assert!(fresh.ended());
+}
+
+#[test]
+fn a_copy_goes_to_the_terminal_and_an_export_to_a_new_file() {
+    let mut console = live();
+    console.until_shown("waited 15 s");
+    console.keys("y");
+    console.until("a copy", |c| String::from_utf8_lossy(&c.output()).contains("\x1b]52;c;"));
+    console.until_shown("copied a row of Thought chain");
+    for says in ["wrote ", "is there already"] {
+        console.keys(":export json chain.jsonl\r");
+        console.until_shown(says);
+    }
+    let rows = std::fs::read_to_string(console.home.path().join("chain.jsonl")).unwrap();
+    assert!(rows.lines().all(|line| line.starts_with("{\"seq\"")), "{rows}");
+    console.keys("qy");
+    assert!(console.ended());
+}
+
+/// A paused run writes nothing: samples of the machine move digits, and nobody asked for those.
+#[test]
+fn a_pause_costs_no_bytes() {
+    let mut console = Console::start(&[&QUIET[..], &["--set", "telemetry.interval_ms=100"]].concat(), 100, 30);
+    console.until_shown("LIVE");
+    console.keys(" ");
+    console.until_shown("PAUSED");
+    // What was on its way when it paused.
+    std::thread::sleep(Duration::from_secs(2));
+    let before = console.output().len();
+    std::thread::sleep(Duration::from_secs(5));
+    let written = console.output().len() - before;
+    assert_eq!(written, 0, "{written} bytes in 5 s, about 50 samples");
+    console.keys("4");
+    console.until_shown("still while paused");
     console.keys("qy");
     assert!(console.ended());
 }

@@ -230,7 +230,7 @@ settings! {
     }
     /// The console.
     ui: UiSettings from RawUi {
-        /// Theme: dark, light, system, or a file.
+        /// Theme: dark, light, high-contrast, colour-blind, system, or a file.
         theme: String => nonempty,
         /// Colours: auto, always, never, ansi16, ansi256 or truecolor. NO_COLOR in the environment means never.
         color: Color => any,

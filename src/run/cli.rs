@@ -1,7 +1,10 @@
 //! The command line, declared once: `--help`, the man page and the completions all come from here.
 
 use crate::event::{Level, Pace};
+use crate::ui::theme::BUILT_IN;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Terminal ops console for agentic reinforcement learning.
@@ -39,8 +42,8 @@ pub struct GlobalArgs {
     /// Draw with ASCII alone
     #[arg(long, global = true, help_heading = "Global")]
     pub ascii: bool,
-    /// Theme: dark, light, system, or a file
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Global")]
+    /// Theme: dark, light, high-contrast, colour-blind, system, or a file
+    #[arg(long, global = true, value_name = "NAME|FILE", value_parser = ThemeName, hide_possible_values = true, help_heading = "Global")]
     pub theme: Option<String>,
     /// Fewer bytes a second, for slow links
     #[arg(long, global = true, help_heading = "Global")]
@@ -48,6 +51,22 @@ pub struct GlobalArgs {
     /// Leave the mouse to the terminal
     #[arg(long, global = true, help_heading = "Global")]
     pub no_mouse: bool,
+}
+
+/// Any name or file; completions offer the built-in themes.
+#[derive(Clone)]
+struct ThemeName;
+
+impl TypedValueParser for ThemeName {
+    type Value = String;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(BUILT_IN.iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

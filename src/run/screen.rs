@@ -2,11 +2,12 @@
 
 use super::exit::{Code, Failure, Outcome};
 use super::join::Started;
-use crate::config::{Charts, Color, Config};
+use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
 use crate::journal::{Delivery, Recording};
 use crate::source::{LiveSource, Playback, RecordingSource};
 use crate::telemetry::{Sampler, SamplerSettings};
+use crate::ui::session::Said;
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::view::{Context, PlaybackView, View};
 use crate::ui::widgets::ChartGlyphs;
@@ -29,7 +30,20 @@ fn options(config: &Config, recording: Option<String>) -> UiOptions {
         banner: config.profile.banner.clone(),
         recording,
         shots: PathBuf::from("."),
+        state: Dirs::from_process().ok().map(|d| d.state),
+        said: Said { theme: was_said(config, "ui.theme"), colors: was_said(config, "ui.color") },
     }
+}
+
+/// Whether this start's command line or environment sets it.
+fn was_said(config: &Config, path: &str) -> bool {
+    config.lines().iter().any(|line| {
+        line.path == path
+            && match line.origin {
+                config::Origin::Env(_) | config::Origin::Set | config::Origin::Flag(_) => true,
+                config::Origin::Default | config::Origin::Profile(_) | config::Origin::File(_) => false,
+            }
+    })
 }
 
 fn charts(config: &Config) -> ChartGlyphs {

@@ -58,6 +58,10 @@ pub enum Action {
     Pace,
     Swap,
     Theme,
+    Colors,
+    Copy,
+    CopyJson,
+    Export,
     Shot,
     Seek,
     Resume,
@@ -153,6 +157,8 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::History, "history", &["x"], Nothing, "current episode or all episodes"),
     entry(Action::LogAxis, "log-axis", &[], Nothing, "logarithmic axis of the curve, and back"),
     with(Action::Menu, "menu", "", Nothing, "actions by digits; 0 opens it on small screens and on a live run"),
+    entry(Action::Copy, "copy", &["y"], Nothing, "copy the row in view to the clipboard"),
+    entry(Action::CopyJson, "copy-json", &["Y"], Nothing, "copy the row in view as JSON"),
     entry(Action::Redraw, "redraw", &["ctrl-l"], Nothing, "draw everything again"),
     entry(Action::Suspend, "suspend", &["ctrl-z"], Nothing, "back to the shell; fg comes back"),
     entry(Action::Back, "close", &["esc"], Nothing, "close what is open"),
@@ -163,7 +169,15 @@ pub const ACTIONS: &[Entry] = &[
     with(Action::Seed, "seed", "N", Engine, "end the episodes that run and begin anew from this seed"),
     with(Action::Swap, "swap", "CHECKPOINT", Engine, "serve another checkpoint from the next decision on (asks first)"),
     with(Action::Seek, "seek", "EVENT", Playback, "go to this event of the recording"),
-    with(Action::Theme, "theme", "NAME|FILE", Nothing, "another theme: dark, light, system, or a file"),
+    with(
+        Action::Theme,
+        "theme",
+        "NAME|FILE",
+        Nothing,
+        "dark, light, high-contrast, colour-blind, system, or a file; read again when saved",
+    ),
+    with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
+    with(Action::Export, "export", "csv|json FILE", Nothing, "write what the focused pane shows to a new file (JSON: one record a line)"),
     with(Action::Shot, "shot", "svg|txt|ans", Nothing, "write a picture of the screen to a file"),
 ];
 
@@ -192,7 +206,7 @@ impl Group {
             Group::Find => "find, errors, marks",
             Group::Look => "size, folds, detail",
             Group::Curve => "curves",
-            Group::Change => "swap, seed",
+            Group::Change => "swap, seed, copy",
             Group::Screen => "help, screen, quit",
         }
     }
@@ -255,7 +269,7 @@ impl Action {
             | Action::Detail
             | Action::Raw => Group::Look,
             Action::Smoothing | Action::History | Action::LogAxis => Group::Curve,
-            Action::Swap | Action::Seed => Group::Change,
+            Action::Swap | Action::Seed | Action::Copy | Action::CopyJson | Action::Export => Group::Change,
             Action::Help
             | Action::CommandLine
             | Action::Redraw
@@ -263,6 +277,7 @@ impl Action {
             | Action::Back
             | Action::Quit
             | Action::Theme
+            | Action::Colors
             | Action::Shot => Group::Screen,
             Action::FocusPane(_) | Action::Menu | Action::PreviousStep | Action::Pause | Action::Resume => return None,
         })
@@ -345,7 +360,7 @@ mod tests {
 
     #[test]
     fn keys_that_are_reserved_are_free() {
-        for key in ["w", "c", "C", "b", "B", "i", "I", "E", "o", "F", "O", "a", "d", "y", "Y", "ctrl-j", "ctrl-k", "ctrl-a", "ctrl-b"] {
+        for key in ["w", "c", "C", "b", "B", "i", "I", "E", "o", "F", "O", "a", "d", "ctrl-j", "ctrl-k", "ctrl-a", "ctrl-b"] {
             assert_eq!(by_keys(key), Lookup::Unknown, "{key}");
         }
     }

@@ -1,9 +1,14 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
 use super::actions::{ACTIONS, Action, Entry, Group, Lookup, by_keys};
+use super::copy::copy;
+use super::export::export;
+use super::look::Look;
 use super::screen::Screen;
+use super::session::{self, Said, Session};
+use super::still::Still;
 use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
-use super::theme::{Caps, Theme, ThemeError, Tier};
+use super::theme::{Caps, ThemeError, Tier};
 use super::update::{Confirm, Effect, Facts, Pointer, act, by_key, command, point, search};
 use super::view::{Context, PlaybackView, View};
 use super::widgets::ChartGlyphs;
@@ -14,9 +19,9 @@ use crate::state::{ApplyError, DashState};
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Plain settings of the screen.
@@ -36,6 +41,10 @@ pub struct UiOptions {
     pub recording: Option<String>,
     /// Where `:shot` writes.
     pub shots: PathBuf,
+    /// Where the screen's memory and copies too long for a clipboard are kept, if anywhere.
+    pub state: Option<PathBuf>,
+    /// What of the look the operator asked for at this start.
+    pub said: Said,
 }
 
 /// Why the screen ended.
@@ -89,8 +98,7 @@ pub enum Open {
 struct App {
     state: DashState,
     view: View,
-    theme: Theme,
-    caps: Caps,
+    look: Look,
     source: Box<dyn FrameSource>,
     options: UiOptions,
     playback: Option<PlaybackView>,
@@ -103,6 +111,11 @@ struct App {
     source_ended: bool,
     redraw: bool,
     suspend: bool,
+    /// For the terminal, beside the picture.
+    outbox: Vec<u8>,
+    still: Still,
+    /// What the screen was like when it was last left.
+    before: Option<Session>,
     /// The process was stopped and goes on.
     continued: bool,
 }
@@ -110,19 +123,32 @@ struct App {
 /// Runs the console on a source until the operator leaves it.
 pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, UiError> {
     let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, |name| std::env::var(name).ok());
-    let theme = Theme::load(&options.theme, caps.tier)?;
+    let look = Look::new(&options.theme, caps)?;
     restore_on_panic();
     let taken = Taken::take(options.mouse)?;
     let (tx, rx) = sync_channel(INPUTS);
     read_input(tx.clone())?;
     watch_signals(tx)?;
-    let frame_time = Duration::from_secs(1) / options.fps_max.max(1);
-    let mut app = App::new(source, options, theme, caps);
+    let mut app = App::new(source, options, look);
+    app.resume();
+    let ended = show(&mut app, &taken, &rx)?;
+    drop(taken);
+    app.remember();
+    Ok(ended)
+}
+
+/// The loop, until something ends it.
+fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, UiError> {
+    let frame_time = Duration::from_secs(1) / app.options.fps_max.max(1);
     let mut screen = Screen::new(io::stdout());
     let mut drawn_at: Option<Instant> = None;
     let mut dirty = true;
     loop {
         dirty |= app.take_frames()?;
+        if let Some(told) = app.look.read_again(Instant::now()) {
+            app.notice = told;
+            dirty = true;
+        }
         let due = drawn_at.is_none_or(|at| at.elapsed() >= frame_time);
         if dirty && due {
             // A terminal that does not know its size any more, or takes nothing any more, is gone.
@@ -131,8 +157,13 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
             if let Err(error) = screen.show(app.picture(app.area)) {
                 return if is_alive(Duration::ZERO).unwrap_or(false) { Err(error.into()) } else { Ok(Ended::HungUp) };
             }
-            drawn_at = Some(Instant::now());
+            let now = Instant::now();
+            app.still.drawn(&app.state, now);
+            drawn_at = Some(now);
             dirty = false;
+        }
+        if !app.outbox.is_empty() {
+            screen.send(&std::mem::take(&mut app.outbox))?;
         }
         match rx.recv_timeout(if dirty { frame_time.min(ASK) } else { ASK }) {
             Ok(incoming) => {
@@ -183,12 +214,11 @@ pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
 }
 
 impl App {
-    fn new(source: Box<dyn FrameSource>, options: UiOptions, theme: Theme, caps: Caps) -> Self {
+    fn new(source: Box<dyn FrameSource>, options: UiOptions, look: Look) -> Self {
         Self {
             state: DashState::default(),
             view: View::default(),
-            theme,
-            caps,
+            look,
             source,
             options,
             playback: None,
@@ -200,7 +230,33 @@ impl App {
             source_ended: false,
             redraw: false,
             suspend: false,
+            outbox: Vec::new(),
+            still: Still::default(),
+            before: None,
             continued: false,
+        }
+    }
+
+    /// Takes up what the screen was like when it was last left.
+    fn resume(&mut self) {
+        let Some(path) = self.options.state.as_deref().map(session::path) else { return };
+        // A terminal that is to have no colours keeps that.
+        self.options.said.colors |= self.look.caps.tier == Tier::None;
+        let read = Session::read(&path).and_then(|session| {
+            self.before = session;
+            self.before.as_ref().map_or(Ok(()), |s| s.resume(&mut self.view, &mut self.look, self.options.said))
+        });
+        if let Err(told) = read {
+            self.notice = told;
+        }
+    }
+
+    fn remember(&self) {
+        let Some(path) = self.options.state.as_deref().map(session::path) else { return };
+        let session = Session::of(&self.view, &self.look, &self.options.theme, self.options.said, self.before.as_ref());
+        if let Err(error) = session.write(&path) {
+            // Standard error may be the terminal that is gone.
+            let _ = writeln!(io::stderr(), "the screen is not remembered: {}: {error}", path.display());
         }
     }
 
@@ -208,11 +264,18 @@ impl App {
     fn take_frames(&mut self) -> Result<bool, UiError> {
         let mut frames = Vec::new();
         let status = self.source.poll(&mut frames, FRAMES_BUDGET)?;
-        let changed = !frames.is_empty();
+        let now = Instant::now();
+        let mut changed = false;
         for frame in frames {
             match frame {
-                Frame::Snapshot(state) => self.state = *state,
-                Frame::Event(envelope) => self.state.apply(&envelope)?,
+                Frame::Snapshot(state) => {
+                    self.state = *state;
+                    changed = true;
+                }
+                Frame::Event(envelope) => {
+                    self.state.apply(&envelope)?;
+                    changed |= self.still.is_news(&envelope, self.state.run_state, now);
+                }
             }
         }
         let ended = status == SourceStatus::Ended;
@@ -244,8 +307,8 @@ impl App {
         Context {
             state: &self.state,
             view: &self.view,
-            theme: &self.theme,
-            caps: &self.caps,
+            theme: &self.look.theme,
+            caps: &self.look.caps,
             playback: self.playback.as_ref(),
             read_only: self.options.read_only || self.playback.is_some(),
             banner: self.options.banner.as_deref(),
@@ -285,7 +348,7 @@ impl App {
             // What is open has the keys; a click past it must not change what lies beneath.
             (Open::Help(_) | Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::ConfirmQuit, _) => {}
             (Open::Nothing | Open::Menu(_), _) => {
-                let facts = facts(self.area, &self.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
+                let facts = facts(self.area, &self.look.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
                 point(pointer, mouse.column, mouse.row, &mut self.view, &facts);
             }
         }
@@ -391,6 +454,10 @@ impl App {
 
     /// Edits an input line; gives it back when it was entered.
     fn line_key(&mut self, line: String, key: &KeyEvent, open: fn(String) -> Open) -> Option<String> {
+        if key.code == KeyCode::Tab {
+            self.open = open(super::complete::complete(&line));
+            return None;
+        }
         match edit(line, key) {
             Edit::Entered(line) => return Some(line),
             Edit::Cancelled => {}
@@ -414,7 +481,7 @@ impl App {
     }
 
     fn with_facts(&mut self, what: impl FnOnce(&mut View, &Facts<'_>) -> Vec<Effect>) {
-        let facts = facts(self.area, &self.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
+        let facts = facts(self.area, &self.look.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
         let effects = what(&mut self.view, &facts);
         self.carry_out(effects);
     }
@@ -435,10 +502,19 @@ impl App {
                     p.seek(seq);
                 }),
                 Effect::StepPlayback(unit, count) => self.with_playback(|p| p.step(unit, count)),
-                Effect::LoadTheme(name) => match Theme::load(&name, self.caps.tier) {
-                    Ok(theme) => self.theme = theme,
-                    Err(error) => self.notice = error.to_string(),
-                },
+                Effect::LoadTheme(name) => {
+                    if let Err(error) = self.look.set_theme(&name) {
+                        self.notice = error.to_string();
+                    }
+                }
+                Effect::Copy(form) => {
+                    let in_tmux = std::env::var_os("TMUX").is_some_and(|v| !v.is_empty());
+                    let copied = copy(form, &self.state, &self.view, self.options.state.as_deref(), in_tmux);
+                    self.outbox.extend(copied.bytes);
+                    self.notice = copied.told;
+                }
+                Effect::Export(argument) => self.notice = export(&argument, &self.state, &self.view),
+                Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(0),
                 Effect::OpenCommand => self.open = Open::Command(String::new()),
@@ -470,7 +546,7 @@ impl App {
     fn take_shot(&self, format: &str) -> String {
         let Ok(format) = format.parse::<shot::Format>() else { return format!("{format} is no picture; write svg, txt or ans") };
         let picture = self.picture(self.area);
-        let text = shot::write(&picture, &self.theme, format);
+        let text = shot::write(&picture, &self.look.theme, format);
         let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
         let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return "there are 100 pictures of this event already".into() };
         match std::fs::write(&path, text) {

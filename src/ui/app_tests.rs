@@ -41,10 +41,12 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         banner: None,
         recording: None,
         shots: PathBuf::from("."),
+        state: None,
+        said: Said::default(),
     };
     let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
-    let theme = Theme::load("dark", Tier::None).unwrap();
-    App { area: Rect::new(0, 0, size.0, size.1), ..App::new(source, options, theme, caps) }
+    let look = Look::new("dark", caps).unwrap();
+    App { area: Rect::new(0, 0, size.0, size.1), ..App::new(source, options, look) }
 }
 
 fn recording() -> RecordingSource {
@@ -211,7 +213,8 @@ fn digits_reach_what_a_phone_has_no_keys_for() {
     type_keys(&mut app, "00");
     assert_eq!(app.open, Open::Nothing);
     // What needs words asks for them.
-    type_keys(&mut app, "072");
+    let swap = Group::Change.entries().iter().position(|e| e.action == Action::Swap).unwrap() + 1;
+    type_keys(&mut app, &format!("07{swap}"));
     assert_eq!(app.open, Open::Command("swap ".into()));
     // Every entry of every page, on every page.
     for (page, group) in (1..).zip(Group::ALL) {

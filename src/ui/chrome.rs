@@ -6,8 +6,7 @@ use super::theme::{Caps, Theme};
 use super::update::Confirm;
 use super::view::Context;
 use super::widgets::text::{Ambiguous, wrap};
-use super::widgets::{Canvas, Glyphs, Paint, Role, format};
-use crate::event::{Pace, PolicyState, RunState};
+use super::widgets::{Canvas, Glyphs, Paint, Role};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -45,7 +44,7 @@ pub fn glyphs(caps: &Caps) -> Glyphs {
 /// Draws status bar and hints; gives the area between them.
 pub fn frame(buffer: &mut Buffer, area: Rect, cx: &Context<'_>) -> Rect {
     let mut canvas = Canvas::new(buffer, area, cx.theme, glyphs(cx.caps));
-    status(&mut canvas, cx);
+    super::status::draw(&mut canvas, cx);
     if area.height >= HINTS_HEIGHT_MIN {
         hints(&mut canvas, area.height - 1, cx);
     }
@@ -61,74 +60,9 @@ pub fn between(area: Rect) -> Rect {
     Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1 + hints), ..area }
 }
 
-fn status(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
-    let wide = canvas.width() >= 60;
-    let (word, role) = state_word(cx);
-    if canvas.width() < 8 {
-        // Room for letters of the state only; never blank.
-        canvas.text(0, 0, &word, role);
-        return;
-    }
-    let mut x = canvas.text(0, 0, if wide { " pilothouse " } else { " " }, Role::Title);
-    x = canvas.text(x, 0, &format!("|{word}|"), role);
-    let mut parts: Vec<String> = Vec::new();
-    if let Some(lane) = cx.state.lane(cx.view.lane) {
-        let max = cx.state.run.as_ref().map_or(0, |r| r.max_steps);
-        parts.push(format!("ep {} {}/{max}", lane.episode.episode, lane.episode.step));
-        if cx.state.lanes.len() > 1 {
-            parts.push(format!("lane {}/{}", cx.view.lane, cx.state.lanes.len()));
-        }
-    }
-    if let Some(run) = &cx.state.run {
-        let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
-        parts.push(agent);
-        if wide {
-            parts.push(format!("{} {}", run.env, run.level));
-            parts.push(format!("seed {}", run.seed));
-        }
-    }
-    match cx.playback {
-        Some(p) => parts.push(format!("event {}/{} {}", p.head, p.end, p.speed)),
-        None => parts.extend(cx.state.pace.map(|p: Pace| p.to_string())),
-    }
-    if let Some(success) = cx.state.success_ratio(100) {
-        parts.push(format!("success {}", format::percent_whole(success)));
-    }
-    let firing = firing(cx);
-    x = canvas.text(x, 0, &format!(" {} ", parts.join(" | ")), Role::Strong);
-    if firing > 0 {
-        x = canvas.text(x, 0, &format!("| {firing} FIRING "), Role::Bad);
-    }
-    if let Some(damage) = cx.playback.and_then(|p| p.damage.as_ref()) {
-        x = canvas.text(x, 0, &format!("| {damage} "), Role::Warn);
-    }
-    if cx.read_only {
-        x = canvas.text(x, 0, "| RO ", Role::Warn);
-    }
-    if let Some(banner) = cx.banner {
-        canvas.text(x, 0, &format!("| {banner} "), Role::Bad);
-    }
-}
-
 /// Alerts whose newest state is firing.
 pub fn firing(cx: &Context<'_>) -> usize {
     super::panes::alerts::current(cx.state).iter().filter(|a| a.change.state == crate::event::AlertState::Firing).count()
-}
-
-fn state_word(cx: &Context<'_>) -> (String, Role) {
-    if let Some(p) = cx.playback {
-        return if p.playing { ("REPLAY".into(), Role::Good) } else { ("REPLAY PAUSED".into(), Role::Warn) };
-    }
-    match cx.state.run_state {
-        RunState::Starting => match cx.state.policy.as_ref().map(|p| p.state) {
-            Some(PolicyState::Failed) => ("FAILED".into(), Role::Bad),
-            Some(PolicyState::Loading | PolicyState::Ready) | None => ("LOADING".into(), Role::Warn),
-        },
-        RunState::Running => ("LIVE".into(), Role::Good),
-        RunState::Paused => ("PAUSED".into(), Role::Warn),
-        RunState::Stepping => ("STEPPING".into(), Role::Warn),
-        RunState::Ended => ("ENDED".into(), Role::Dim),
-    }
 }
 
 fn hints(canvas: &mut Canvas<'_>, y: u16, cx: &Context<'_>) {
@@ -274,6 +208,26 @@ fn usable(entry: &Entry, cx: &Context<'_>) -> bool {
         Needs::Playback => !live,
     }
 }
+/// The chosen entry at the bottom, where its line is too long to be seen whole; gives the rows that it took.
+fn help_in_full(inner: &mut Canvas<'_>, at: usize) -> u16 {
+    let entry = &ACTIONS[at.min(ACTIONS.len() - 1)];
+    let (width, height) = (inner.width(), inner.height());
+    let text = format!("{} {}: {}", entry.name, entry.argument, entry.help);
+    let lines = wrap(&text, width.saturating_sub(2) as usize, inner.glyphs().ambiguous);
+    let rows = lines.len() as u16 + 1;
+    let is_short = HELP_COLUMN.max(entry.name.len() + entry.argument.len() + 17) + entry.help.len() < width as usize;
+    if is_short || height < rows + 6 {
+        return 0;
+    }
+    inner.rule(height - rows);
+    for (y, line) in (height - rows + 1..).zip(&lines) {
+        inner.text(1, y, line, Role::Strong);
+    }
+    rows
+}
+
+/// Where what an entry does begins, where its name is short.
+const HELP_COLUMN: usize = 38;
 
 fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
     let (w, h) = (canvas.width(), canvas.height());
@@ -283,11 +237,12 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
         clear_row(&mut part, row);
     }
     let mut inner = part.frame("Keys and commands", "enter runs, esc closes", true);
-    let rows = inner.height() as usize;
+    let below = help_in_full(&mut inner, at);
+    let rows = (inner.height() - below) as usize;
     let from = at.saturating_sub(rows / 2).min(ACTIONS.len().saturating_sub(rows));
     for (row, (index, entry)) in ACTIONS.iter().enumerate().skip(from).take(rows).enumerate() {
         let keys: Vec<String> = entry.keys.iter().map(|k| k.replace(' ', "")).collect();
-        let line = format!("{:<14}:{:<22}{}", keys.join(" "), format!("{} {}", entry.name, entry.argument), entry.help);
+        let line = format!("{:<14}:{:<21} {}", keys.join(" "), format!("{} {}", entry.name, entry.argument), entry.help);
         let role = if index == at {
             Role::Selected
         } else if usable(entry, cx) {
@@ -297,5 +252,31 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
         };
         let end = inner.width();
         inner.text_upto(1, end, row as u16, &line, role);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::DashState;
+    use crate::ui::theme::{BUILT_IN, Tier};
+    use crate::ui::view::View;
+    use crate::ui::widgets::ChartGlyphs;
+    use crate::ui::widgets::testing::rows;
+
+    #[test]
+    fn help_names_every_theme_on_the_smallest_usual_screen() {
+        let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        let (state, view, theme) = (DashState::default(), View::default(), Theme::load("dark", Tier::None).unwrap());
+        let cx = Context { state: &state, view: &view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: None };
+        let at = ACTIONS.iter().position(|e| e.action == Action::Theme).unwrap();
+        let area = Rect::new(0, 0, 80, 24);
+        let mut buffer = Buffer::empty(area);
+        overlay(&mut buffer, area, &cx, &Open::Help(at), "");
+        let shown = rows(&buffer).join("\n");
+        for (name, _) in BUILT_IN {
+            assert!(shown.contains(name), "{name}:\n{shown}");
+        }
+        assert!(shown.contains("read again when saved") && shown.contains(":theme"), "{shown}");
     }
 }

@@ -7,9 +7,17 @@
 pub mod actions;
 mod app;
 mod chrome;
+mod complete;
+mod copy;
+mod export;
+mod look;
 mod panes;
+mod records;
 mod screen;
+pub mod session;
 pub mod shot;
+mod status;
+mod still;
 mod terminal;
 pub mod theme;
 mod update;

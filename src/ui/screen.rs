@@ -41,6 +41,14 @@ impl<W: Write> Screen<W> {
         self.stale = true;
     }
 
+    /// Hands the terminal something that is no picture.
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
+        self.out.flush()?;
+        self.bytes_total += bytes.len() as u64;
+        Ok(())
+    }
+
     /// Shows `next`. Writes nothing when nothing changed.
     pub fn show(&mut self, next: Buffer) -> io::Result<()> {
         let mut frame = Frame::default();
@@ -60,9 +68,7 @@ impl<W: Write> Screen<W> {
         bytes.extend_from_slice(BEGIN);
         bytes.extend_from_slice(&frame.0);
         bytes.extend_from_slice(END);
-        self.out.write_all(&bytes)?;
-        self.out.flush()?;
-        self.bytes_total += bytes.len() as u64;
+        self.send(&bytes)?;
         self.shown = next;
         Ok(())
     }

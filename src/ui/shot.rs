@@ -1,6 +1,7 @@
 //! Pictures of the screen, from its cells: SVG, plain text, and text with colours.
 
 use super::theme::{Rgb, Theme};
+use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write as _;
@@ -35,7 +36,8 @@ impl Format {
 }
 
 /// Size of a cell in the SVG's units.
-const CELL: (f64, f64) = (8.4, 18.0);
+/// The width is DejaVu Sans Mono's own at 14 units, for renderers that pass over `textLength`.
+const CELL: (f64, f64) = (8.43, 18.0);
 
 pub fn write(buffer: &Buffer, theme: &Theme, format: Format) -> String {
     match format {
@@ -79,9 +81,26 @@ fn hex(color: Option<Color>, otherwise: Rgb) -> String {
         Some(Color::DarkGray) => Rgb(0x5c, 0x63, 0x70),
         Some(Color::Gray) => Rgb(0x9a, 0xa5, 0xb5),
         Some(Color::White) => Rgb(0xff, 0xff, 0xff),
-        Some(Color::Reset | Color::Indexed(_)) | None => otherwise,
+        Some(Color::Indexed(index)) => of_256(index),
+        Some(Color::Reset) | None => otherwise,
     };
     format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// A colour of xterm's palette. Our own themes use nothing below 16.
+fn of_256(index: u8) -> Rgb {
+    let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+    match index {
+        0..=15 => Rgb(0x9a, 0xa5, 0xb5),
+        16..=231 => {
+            let n = index - 16;
+            Rgb(step(n / 36), step(n / 6 % 6), step(n % 6))
+        }
+        232..=255 => {
+            let grey = 8 + 10 * (index - 232);
+            Rgb(grey, grey, grey)
+        }
+    }
 }
 
 fn svg(buffer: &Buffer, theme: &Theme) -> String {
@@ -99,10 +118,10 @@ fn svg(buffer: &Buffer, theme: &Theme) -> String {
         let mut at = 0;
         while at < row.len() {
             let style = row[at].1;
-            let (from, mut run) = (x, String::new());
+            let (from, mut run) = (x, Vec::new());
             while at < row.len() && row[at].1 == style {
-                run.push_str(&row[at].0);
-                x += unicode_width::UnicodeWidthStr::width(row[at].0.as_str()).max(1);
+                run.push((x, row[at].0.as_str()));
+                x += cells(&row[at].0);
                 at += 1;
             }
             span(&mut out, (from, x, y), &run, style, (text, background));
@@ -112,8 +131,31 @@ fn svg(buffer: &Buffer, theme: &Theme) -> String {
     out
 }
 
+fn cells(symbol: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(symbol).max(1)
+}
+
+/// Whether the monospaced font itself has it, as wide as a letter. Anything else, such as braille, may come from another font.
+fn keeps_columns(symbol: &str) -> bool {
+    symbol.chars().all(|c| matches!(c, ' '..='~' | '\u{a0}'..='\u{24f}' | '\u{2500}'..='\u{259f}'))
+}
+
+/// Pieces of text with their column: one a cell where a font may not keep columns, and none of blanks alone.
+fn pieces(run: &[(usize, &str)]) -> Vec<(usize, String)> {
+    let mut pieces: Vec<(usize, String, bool)> = Vec::new();
+    for (x, symbol) in run {
+        let keeps = keeps_columns(symbol);
+        match pieces.last_mut() {
+            Some((_, text, true)) if keeps => text.push_str(symbol),
+            Some(_) | None => pieces.push((*x, (*symbol).to_owned(), keeps)),
+        }
+    }
+    pieces.retain(|(_, text, _)| !text.trim_matches([' ', '\u{2800}']).is_empty());
+    pieces.into_iter().map(|(x, text, _)| (x, text)).collect()
+}
+
 /// One run of cells of the same style.
-fn span(out: &mut String, (from, to, y): (usize, usize, usize), run: &str, style: Style, (text, background): (Rgb, Rgb)) {
+fn span(out: &mut String, (from, to, y): (usize, usize, usize), run: &[(usize, &str)], style: Style, (text, background): (Rgb, Rgb)) {
     let reversed = style.add_modifier.contains(Modifier::REVERSED);
     let (mut fg, mut bg) = (hex(style.fg, text), hex(style.bg, background));
     if reversed {
@@ -128,16 +170,16 @@ fn span(out: &mut String, (from, to, y): (usize, usize, usize), run: &str, style
             CELL.1
         );
     }
-    if run.trim().is_empty() {
-        return;
-    }
     let bold = if style.add_modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
-    let escaped = run.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let baseline = y as f64 * CELL.1 + 13.5;
-    let _ = writeln!(
-        out,
-        "<text x=\"{x:.1}\" y=\"{baseline:.1}\" textLength=\"{width:.1}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{fg}\"{bold}>{escaped}</text>"
-    );
+    for (at, text) in pieces(run) {
+        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let (x, width) = (at as f64 * CELL.0, unicode_width::UnicodeWidthStr::width(text.as_str()) as f64 * CELL.0);
+        let _ = writeln!(
+            out,
+            "<text x=\"{x:.1}\" y=\"{baseline:.1}\" textLength=\"{width:.1}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{fg}\"{bold}>{escaped}</text>"
+        );
+    }
 }
 
 fn ansi(buffer: &Buffer) -> String {
@@ -153,9 +195,8 @@ fn ansi(buffer: &Buffer) -> String {
                 if style.add_modifier.contains(Modifier::REVERSED) {
                     out.push_str("\x1b[7m");
                 }
-                if let Some(Color::Rgb(r, g, b)) = style.fg {
-                    let _ = write!(out, "\x1b[38;2;{r};{g};{b}m");
-                }
+                colour(&mut out, style.fg, crossterm::style::Colored::ForegroundColor);
+                colour(&mut out, style.bg, crossterm::style::Colored::BackgroundColor);
                 last = Some(style);
             }
             out.push_str(&symbol);
@@ -163,4 +204,76 @@ fn ansi(buffer: &Buffer) -> String {
         out.push_str("\x1b[0m\n");
     }
     out
+}
+
+/// As the terminal was given it: as many colours as the screen has, and none where it has none.
+fn colour(out: &mut String, color: Option<Color>, ground: fn(crossterm::style::Color) -> crossterm::style::Colored) {
+    if let Some(color) = color.filter(|c| *c != Color::Reset) {
+        let _ = write!(out, "\x1b[{}m", ground(color.into_crossterm()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::panes::testing::{screen, typical};
+    use crate::ui::theme::{Caps, Tier};
+    use crate::ui::view::View;
+    use crate::ui::widgets::ChartGlyphs;
+
+    fn picture(tier: Tier, format: Format) -> String {
+        let caps = Caps { tier, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        let theme = Theme::load("dark", tier).unwrap();
+        write(&screen(&typical(), &View::default(), (120, 36), caps, &theme), &theme, format)
+    }
+
+    /// Column and text of each piece of an SVG.
+    fn placed(svg: &str) -> Vec<(usize, usize, String)> {
+        let number = |line: &str, name: &str| {
+            let rest = &line[line.find(name).unwrap() + name.len()..];
+            rest[..rest.find('"').unwrap()].parse::<f64>().unwrap()
+        };
+        let texts = svg.lines().filter(|l| l.starts_with("<text"));
+        texts
+            .map(|line| {
+                let text = line[line.find('>').unwrap() + 1..line.rfind("</text>").unwrap()].replace("&lt;", "<").replace("&gt;", ">");
+                let row = (number(line, " y=\"") / CELL.1) as usize;
+                ((number(line, " x=\"") / CELL.0).round() as usize, row, text.replace("&amp;", "&"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_cell_of_an_svg_stands_in_its_column() {
+        for tier in [Tier::None, Tier::Truecolor] {
+            let text = picture(tier, Format::Text);
+            let rows: Vec<Vec<char>> = text.lines().map(|l| l.chars().collect()).collect();
+            let pieces = placed(&picture(tier, Format::Svg));
+            assert!(pieces.iter().any(|(_, _, t)| t.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c))), "no braille");
+            let mut seen = 0;
+            for (x, y, text) in pieces {
+                let kept = keeps_columns(&text);
+                assert!(kept || text.chars().count() == 1, "{text:?} is one piece");
+                for (offset, c) in text.chars().enumerate().filter(|(_, c)| *c != ' ') {
+                    assert_eq!(rows[y].get(x + offset), Some(&c), "row {y}, column {}", x + offset);
+                    seen += 1;
+                }
+            }
+            let drawn = rows.iter().flatten().filter(|c| !matches!(c, ' ' | '\u{2800}')).count();
+            assert_eq!(seen, drawn);
+        }
+    }
+
+    #[test]
+    fn a_picture_has_the_colours_of_the_screen() {
+        assert!(picture(Tier::Truecolor, Format::Ansi).contains("\x1b[38;2;"));
+        let fewer = picture(Tier::Ansi256, Format::Ansi);
+        assert!(fewer.contains("\x1b[38;5;") && !fewer.contains("38;2;"));
+        let none = picture(Tier::None, Format::Ansi);
+        assert!(!none.contains("[38") && !none.contains("[48") && none.contains("\x1b[1m"), "bold stays");
+        assert!(picture(Tier::Ansi256, Format::Svg).matches("fill=").count() > 20);
+        let colours = |svg: String| svg.split("fill=\"").skip(1).map(|s| s[..7].to_owned()).collect::<std::collections::BTreeSet<_>>();
+        assert!(colours(picture(Tier::Ansi256, Format::Svg)).len() > 5);
+        assert!(colours(picture(Tier::None, Format::Svg)).len() <= 3);
+    }
 }

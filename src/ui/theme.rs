@@ -14,6 +14,20 @@ pub enum Tier {
     Truecolor,
 }
 
+impl Tier {
+    /// What an operator types.
+    pub const NAMES: [(&str, Tier); 4] =
+        [("truecolor", Tier::Truecolor), ("256", Tier::Ansi256), ("16", Tier::Ansi16), ("none", Tier::None)];
+
+    pub fn from_name(name: &str) -> Option<Tier> {
+        Self::NAMES.iter().find(|(n, _)| *n == name).map(|(_, tier)| *tier)
+    }
+
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, tier)| *tier == self).map_or("none", |(name, _)| name)
+    }
+}
+
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
@@ -147,9 +161,11 @@ pub enum ThemeError {
 }
 
 /// Themes that are compiled in.
-pub const BUILT_IN: [(&str, &str); 3] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("dark", include_str!("../../themes/dark.ron")),
     ("light", include_str!("../../themes/light.ron")),
+    ("high-contrast", include_str!("../../themes/high-contrast.ron")),
+    ("colour-blind", include_str!("../../themes/colour-blind.ron")),
     ("system", include_str!("../../themes/system.ron")),
 ];
 
@@ -159,7 +175,7 @@ impl Theme {
         if let Some((name, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
             return Self::parse(name, text, tier);
         }
-        if !name.contains(['/', '.']) {
+        if !is_file(name) {
             return Err(ThemeError::Unknown { name: name.to_owned() });
         }
         let text = std::fs::read_to_string(name).map_err(|e| ThemeError::File { path: name.to_owned(), reason: e.to_string() })?;
@@ -169,15 +185,20 @@ impl Theme {
     /// A partial patch over the default.
     pub fn parse(place: &str, text: &str, tier: Tier) -> Result<Self, ThemeError> {
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
-        let syntax = |e: ron::error::SpannedError| ThemeError::Syntax { place: place.to_owned(), reason: e.to_string() };
+        let syntax = |e: ron::error::SpannedError| {
+            let at = e.span.start;
+            ThemeError::Syntax { place: format!("{place}, line {}, column {}", at.line, at.col), reason: e.code.to_string() }
+        };
         let patch: Patch = options.from_str(text).map_err(syntax)?;
         let mut paints: BTreeMap<&str, Paint> = DEFAULTS.iter().map(|(name, paint, _)| (*name, *paint)).collect();
         for (name, value) in &patch.colors {
             let slot = paints.get_mut(name.as_str());
-            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place.to_owned(), name: name.clone() })?;
-            *slot = paint(place, name, value)?;
+            let place = || at_line(place, text, &format!("\"{name}\""));
+            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place(), name: name.clone() })?;
+            *slot = paint(value).ok_or_else(|| ThemeError::Color { place: place(), name: name.clone(), value: value.clone() })?;
         }
-        let background = patch.background.map(|v| paint(place, "background", &v)).transpose()?;
+        let bad_background = |value| ThemeError::Color { place: at_line(place, text, "background"), name: "background".into(), value };
+        let background = patch.background.map(|v| paint(&v).ok_or_else(|| bad_background(v))).transpose()?;
         let background = background.and_then(|p| match p {
             Paint::Rgb(rgb) => Some(rgb),
             Paint::Ansi(_) => None,
@@ -191,19 +212,27 @@ impl Theme {
     }
 }
 
-fn paint(place: &str, name: &str, value: &str) -> Result<Paint, ThemeError> {
-    let bad = || ThemeError::Color { place: place.to_owned(), name: name.to_owned(), value: value.to_owned() };
+/// A name that can only be meant as a file.
+pub fn is_file(name: &str) -> bool {
+    name.contains(['/', '.'])
+}
+
+/// The place with the line that holds `what`: RON tells lines of its own mistakes only.
+fn at_line(place: &str, text: &str, what: &str) -> String {
+    let code = |line: &str| line.split("//").next().unwrap_or_default().contains(what);
+    text.lines().position(code).map_or_else(|| place.to_owned(), |index| format!("{place}, line {}", index + 1))
+}
+
+fn paint(value: &str) -> Option<Paint> {
     if let Some(hex) = value.strip_prefix('#') {
-        let number = u32::from_str_radix(hex, 16).map_err(|_| bad())?;
-        return if hex.len() == 6 { Ok(rgb(number)) } else { Err(bad()) };
+        return u32::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 6).map(rgb);
     }
     if value == "default" {
-        return Ok(Paint::Ansi(Color::Reset));
+        return Some(Paint::Ansi(Color::Reset));
     }
-    let parsed: Color = value.parse().map_err(|_| bad())?;
-    match parsed {
-        Color::Rgb(..) | Color::Indexed(_) => Err(bad()),
-        named => Ok(Paint::Ansi(named)),
+    match value.parse().ok()? {
+        Color::Rgb(..) | Color::Indexed(_) => None,
+        named => Some(Paint::Ansi(named)),
     }
 }
 
@@ -263,22 +292,87 @@ mod tests {
         0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
     }
 
-    /// WCAG 2 AA: 4.5 to 1 for text.
+    fn rgb_of(color: Option<Color>) -> Rgb {
+        let Some(Color::Rgb(r, g, b)) = color else { panic!("{color:?} is no RGB") };
+        Rgb(r, g, b)
+    }
+
+    fn contrast(one: Rgb, other: Rgb) -> f64 {
+        let (a, b) = (luminance(one), luminance(other));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// WCAG 2: AA is 4.5 to 1 for text, AAA is 7 to 1.
     #[test]
     fn every_text_style_can_be_read() {
-        for name in ["dark", "light"] {
+        let with_background = BUILT_IN.iter().filter(|(name, _)| *name != "system");
+        for (name, _) in with_background {
             let theme = Theme::load(name, Tier::Truecolor).unwrap();
             let background = theme.background.unwrap();
             for (style, found) in theme.styles() {
-                if matches!(style, "border") {
-                    continue;
-                }
-                let Some(Color::Rgb(r, g, b)) = found.fg else { panic!("{name}.{style} has no colour") };
-                let (a, b) = (luminance(Rgb(r, g, b)), luminance(background));
-                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
-                assert!(contrast >= 4.5, "{name}.{style}: {contrast:.2}");
+                let least = match (*name, style) {
+                    ("high-contrast", _) => 7.0,
+                    (_, "border") => 1.5,
+                    _ => 4.5,
+                };
+                let found = contrast(rgb_of(found.fg), background);
+                assert!(found >= least, "{name}.{style}: {found:.2}");
             }
         }
+    }
+
+    /// What is drawn, letters of states included, is read against the background of its own cell.
+    #[test]
+    fn every_letter_on_the_screen_can_be_read() {
+        use crate::ui::panes::testing::{screen, typical};
+        use crate::ui::view::View;
+        let state = typical();
+        let caps = Caps { tier: Tier::Truecolor, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        for (name, _) in BUILT_IN.iter().filter(|(name, _)| *name != "system") {
+            let theme = Theme::load(name, Tier::Truecolor).unwrap();
+            let buffer = screen(&state, &View::default(), (200, 50), caps, &theme);
+            let letters = buffer.content().iter().filter(|c| c.symbol().chars().all(char::is_alphanumeric));
+            let mut styles = std::collections::BTreeSet::new();
+            for cell in letters {
+                styles.insert(format!("{:?}", cell.fg));
+                let found = contrast(rgb_of(Some(cell.fg)), rgb_of(Some(cell.bg)));
+                assert!(found >= 4.5, "{name}: {:?} {found:.2}", cell.symbol());
+            }
+            for state in [theme.good, theme.warn, theme.bad] {
+                assert!(styles.contains(&format!("{:?}", state.fg.unwrap())), "{name}: no letter in {:?}", state.fg);
+            }
+        }
+    }
+
+    /// What is left of a colour without red or without green receptors (Viénot, Brettel and Mollon, 1999).
+    fn as_dichromat_sees(Rgb(r, g, b): Rgb, green_is_missing: bool) -> [f64; 3] {
+        let linear = |v: u8| (f64::from(v) / 255.0).powf(2.2);
+        let (r, g, b) = (linear(r), linear(g), linear(b));
+        let (yellow, blue) = if green_is_missing {
+            (0.292_75 * r + 0.707_25 * g, -0.022_33 * r + 0.022_33 * g + b)
+        } else {
+            (0.112_38 * r + 0.887_62 * g, 0.004_01 * r - 0.004_01 * g + b)
+        };
+        let shown = |v: f64| v.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0;
+        [shown(yellow), shown(yellow), shown(blue)]
+    }
+
+    #[test]
+    fn good_warn_and_bad_differ_for_the_colour_blind() {
+        let nearest = |name: &str| {
+            let theme = Theme::load(name, Tier::Truecolor).unwrap();
+            let states = [theme.good, theme.warn, theme.bad].map(|s| rgb_of(s.fg));
+            let mut least = f64::MAX;
+            for missing in [true, false] {
+                for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+                    let (a, b) = (as_dichromat_sees(states[a], missing), as_dichromat_sees(states[b], missing));
+                    least = least.min(a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt());
+                }
+            }
+            least
+        };
+        assert!(nearest("colour-blind") > 100.0, "{}", nearest("colour-blind"));
+        assert!(nearest("dark") < 100.0, "the measure tells nothing apart");
     }
 
     #[test]
@@ -290,6 +384,10 @@ mod tests {
         assert!(error(r#"(colors: {"goood": "red"})"#).contains("goood"));
         assert!(error(r#"(colors: {"good": "reddish"})"#).contains("reddish"));
         assert!(error("(colours: {})").contains("colours"));
+        assert!(error("(colors: {\n  \"good\": \"red\",\n  \"goood\": \"red\"})").contains("t, line 3:"));
+        assert!(error("(colors: {\n  // \"good\"\n  \"good\": \"reddish\"})").contains("t, line 3:"));
+        assert!(error("(\n background: \"mud\")").contains("t, line 2:"));
+        assert!(error("(\n\n colors: {)").contains("t, line 3,"));
         assert!(Theme::load("drak", Tier::None).unwrap_err().to_string().contains("dark"));
     }
 

@@ -1,6 +1,7 @@
 //! From a key to what it changes: pure, except for the effects that it returns.
 
 use super::actions::{Action, Needs, by_name};
+use super::copy::Form;
 use super::panes::{self, Motion, chain};
 use super::view::{Detail, PaneId, PlaybackView, Share, View};
 use super::widgets::Glyphs;
@@ -17,6 +18,9 @@ pub enum Effect {
     Seek(Seq),
     StepPlayback(StepUnit, i64),
     LoadTheme(String),
+    Colors(String),
+    Copy(Form),
+    Export(String),
     Shot(String),
     OpenHelp,
     OpenCommand,
@@ -102,6 +106,10 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Suspend => vec![Effect::Suspend],
         Action::Quit => vec![Effect::Quit],
         Action::Theme => vec![Effect::LoadTheme(argument.to_owned())],
+        Action::Colors => vec![Effect::Colors(argument.to_owned())],
+        Action::Copy => vec![Effect::Copy(Form::Text)],
+        Action::CopyJson => vec![Effect::Copy(Form::Json)],
+        Action::Export => vec![Effect::Export(argument.to_owned())],
         Action::Shot => vec![Effect::Shot(if argument.is_empty() { "svg".into() } else { argument.to_owned() })],
         Action::TogglePause
         | Action::Pause

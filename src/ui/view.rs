@@ -3,10 +3,12 @@
 use super::theme::{Caps, Theme};
 use crate::event::{LaneId, Pace, Seq};
 use crate::state::DashState;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The panes, in the order of their numbers; `Memory` has none and stands on wide screens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PaneId {
     #[default]
     Chain,
@@ -41,7 +43,8 @@ impl PaneId {
 }
 
 /// How much of each row of the thought chain is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Detail {
     /// One line a row.
     Brief,
@@ -96,7 +99,7 @@ pub struct Place {
 }
 
 /// How much of the screen the focused pane has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Share {
     #[default]
     Normal,

@@ -1,7 +1,7 @@
 //! Pane 4, machine: each GPU or why there is none, then the host and our own process.
 
 use super::{Pane, notice};
-use crate::event::{GpuSample, GpuStatus, HostSample, TelemetrySampled};
+use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled};
 use crate::state::DashState;
 use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 
@@ -9,7 +9,11 @@ use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let state = pane.ctx.state;
     let devices = devices(state);
-    let badge = if devices > 0 { format::counted(devices as u64, "device") } else { String::new() };
+    let badge = match (stands_still(pane), devices) {
+        (true, _) => "still while paused".to_owned(),
+        (false, 0) => String::new(),
+        (false, devices) => format::counted(devices as u64, "device"),
+    };
     let mut inner = pane.open(canvas, &badge);
     let Some(sample) = &state.telemetry else {
         notice(&mut inner, "waiting for the first sample");
@@ -27,6 +31,14 @@ pub fn devices(state: &DashState) -> usize {
         GpuStatus::Devices(devices) => devices.len(),
         GpuStatus::Unavailable { .. } => 0,
     })
+}
+
+/// Whether samples are drawn only when they tell something new.
+fn stands_still(pane: &Pane<'_>) -> bool {
+    match pane.ctx.state.run_state {
+        RunState::Paused => pane.ctx.playback.is_none(),
+        RunState::Starting | RunState::Running | RunState::Stepping | RunState::Ended => false,
+    }
 }
 
 fn draw_gpus(inner: &mut Canvas<'_>, sample: &TelemetrySampled, state: &DashState, page: usize, keep: u16) -> u16 {

@@ -14,6 +14,8 @@ mod reward;
 mod strips;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub use tests::testing;
 mod tools;
 
 pub use chain_sheet::Motion;

@@ -180,9 +180,21 @@ fn hostile() -> DashState {
 }
 
 fn screen(state: &DashState, view: &View, width: u16, height: u16, caps: Caps) -> Buffer {
-    let theme = Theme::load("dark", caps.tier).unwrap();
-    let ctx = Context { state, view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: None };
-    crate::ui::draw(&ctx, Rect::new(0, 0, width, height))
+    testing::screen(state, view, (width, height), caps, &Theme::load("dark", caps.tier).unwrap())
+}
+
+/// For tests of the rest of the screen.
+pub mod testing {
+    use super::*;
+
+    pub fn typical() -> DashState {
+        super::typical()
+    }
+
+    pub fn screen(state: &DashState, view: &View, (width, height): (u16, u16), caps: Caps, theme: &Theme) -> Buffer {
+        let ctx = Context { state, view, theme, caps: &caps, playback: None, read_only: false, banner: None };
+        crate::ui::draw(&ctx, Rect::new(0, 0, width, height))
+    }
 }
 
 const PLAIN: Caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };

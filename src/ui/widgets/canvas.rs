@@ -176,6 +176,8 @@ impl<'a> Canvas<'a> {
             }
         }
         if let Some(cell) = self.buffer.cell_mut((x, y)) {
+            // Styles are laid over what is there: without this, bold of what stood here before would stay.
+            cell.reset();
             cell.set_symbol(grapheme).set_style(style);
             let native = text::grapheme_width(grapheme, Ambiguous::Narrow) as u16;
             let forced = NonZeroU16::new(cells).filter(|c| c.get() != native);
@@ -243,6 +245,15 @@ mod tests {
         canvas.text(0, 7, "below", Role::Text);
         canvas.part(Rect::new(2, 1, 50, 50)).text(0, 0, "long", Role::Text);
         assert_eq!(rows(&buffer), [" 工   ", "   l  "]);
+    }
+
+    #[test]
+    fn nothing_stays_of_what_stood_there_before() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 3, 1));
+        let mut canvas = Canvas::new(&mut buffer, Rect::new(0, 0, 3, 1), &Plain, Glyphs::default());
+        canvas.text(0, 0, "old", Role::Match);
+        canvas.text(0, 0, "new", Role::Text);
+        assert!(buffer.content().iter().all(|cell| cell.modifier.is_empty()));
     }
 
     #[test]

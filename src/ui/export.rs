@@ -1,0 +1,179 @@
+//! `:export`: what the focused pane shows, as a file that did not exist before.
+
+use super::records::{cells, records};
+use super::view::View;
+use crate::state::DashState;
+use serde_json::Value;
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Does it; gives what to tell.
+pub fn export(argument: &str, state: &DashState, view: &View) -> String {
+    let (format, file) = argument.split_once(' ').unwrap_or((argument, ""));
+    let form = match format {
+        "csv" => csv,
+        "json" => json_lines,
+        _ => return "export takes csv or json and a file, such as: export csv rewards.csv".into(),
+    };
+    if file.trim().is_empty() {
+        return format!("export {format} needs a file, such as: export {format} rewards.{format}");
+    }
+    let title = view.focus.title();
+    let records = match records(state, view) {
+        Ok(records) if records.is_empty() => return format!("{title}: there is nothing to export yet"),
+        Ok(records) => records,
+        Err(error) => return format!("{title}: {error}"),
+    };
+    let path = path(file.trim());
+    match write_new(&path, &form(&records)) {
+        Ok(()) => format!("wrote {} of {title} to {}", super::widgets::format::counted(records.len() as u64, "record"), path.display()),
+        Err(error) => failure(&path, &error),
+    }
+}
+
+/// A file that is there is never written over.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
+fn failure(path: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::AlreadyExists => format!("{} is there already, and is left as it is; name another file", path.display()),
+        _ => format!("{}: {error}", path.display()),
+    }
+}
+
+/// No shell stands between: `~/` is read here.
+fn path(file: &str) -> PathBuf {
+    match (file.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        (Some(_) | None, _) => file.into(),
+    }
+}
+
+fn json_lines(records: &[Value]) -> Vec<u8> {
+    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
+}
+
+/// The columns are all names that any record has, in the order in which they come up.
+fn csv(records: &[Value]) -> Vec<u8> {
+    let rows: Vec<Vec<(String, String)>> = records.iter().map(cells).collect();
+    let mut columns: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !columns.contains(&name.as_str()) {
+            columns.push(name);
+        }
+    }
+    let mut out = line(columns.iter().copied());
+    for row in &rows {
+        let value = |column: &&str| row.iter().find(|(name, _)| name == column).map_or("", |(_, value)| value.as_str());
+        out.push_str(&line(columns.iter().map(value)));
+    }
+    out.into_bytes()
+}
+
+/// RFC 4180, with plain line feeds.
+fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    let cells: Vec<String> = cells.map(|cell| quoted(&no_formula(cell))).collect();
+    format!("{}\n", cells.join(","))
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}
+
+/// Text of models and tools must not become a formula when a spreadsheet opens it. Numbers stay numbers.
+fn no_formula(value: &str) -> String {
+    let may_be = value.starts_with(['=', '+', '-', '@', '\t', '\r']) && value.parse::<f64>().is_err();
+    if may_be { format!("'{value}") } else { value.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::panes::testing::typical;
+    use crate::ui::view::PaneId;
+
+    fn exported(format: &str, view: &View) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("out file");
+        let told = export(&format!("{format} {}", file.display()), &typical(), view);
+        assert!(told.starts_with("wrote "), "{told}");
+        std::fs::read_to_string(file).unwrap()
+    }
+
+    fn read_csv(text: &str) -> Vec<Vec<String>> {
+        let (mut rows, mut row, mut cell, mut inside) = (Vec::new(), Vec::new(), String::new(), false);
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            match (c, inside) {
+                ('"', true) if chars.peek() == Some(&'"') => cell.extend(chars.next()),
+                ('"', _) => inside = !inside,
+                (',', false) => row.push(std::mem::take(&mut cell)),
+                ('\n', false) => {
+                    row.push(std::mem::take(&mut cell));
+                    rows.push(std::mem::take(&mut row));
+                }
+                (c, _) => cell.push(c),
+            }
+        }
+        assert!(cell.is_empty() && row.is_empty() && !inside, "the last line is not whole");
+        rows
+    }
+
+    #[test]
+    fn every_pane_exports_in_both_formats() {
+        for focus in PaneId::NUMBERED {
+            let view = View { focus, ..View::default() };
+            let json = exported("json", &view);
+            assert!(json.lines().all(|line| serde_json::from_str::<Value>(line).unwrap().is_object()), "{json}");
+            let text = exported("csv", &view);
+            let rows = read_csv(&text);
+            assert_eq!(rows.len(), json.lines().count() + 1);
+            assert!(rows[0].len() > 2 && rows.iter().all(|r| r.len() == rows[0].len()));
+        }
+    }
+
+    #[test]
+    fn the_curve_is_exported_by_step_or_by_episode() {
+        let mut view = View { focus: PaneId::Reward, ..View::default() };
+        let steps = exported("csv", &view);
+        assert!(steps.starts_with("episode,step,t_ns,reward\n7,1,"), "{steps}");
+        assert_eq!(steps.lines().count(), 4);
+        view.chart.history = true;
+        let episodes = exported("csv", &view);
+        assert!(episodes.lines().next().unwrap().contains(",end.return,"), "{episodes}");
+        assert_eq!(episodes.lines().count(), 8);
+    }
+
+    #[test]
+    fn nothing_is_overwritten_and_mistakes_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("there.csv");
+        std::fs::write(&file, "mine").unwrap();
+        let (state, view) = (typical(), View::default());
+        assert!(export(&format!("csv {}", file.display()), &state, &view).contains("there already"));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        assert!(export("xml a", &state, &view).contains("csv or json"));
+        assert!(export("csv", &state, &view).contains("needs a file"));
+        assert!(export(&format!("csv {}", dir.path().join("no/such").display()), &state, &view).contains("no/such"));
+        let fresh = dir.path().join("fresh.csv");
+        assert!(export(&format!("csv {}", fresh.display()), &DashState::default(), &view).contains("nothing"));
+        assert!(!fresh.exists());
+    }
+
+    #[test]
+    fn what_a_cell_holds_comes_back() {
+        let record = serde_json::json!({"a": "one, \"two\"\nthree", "b": {"c": [1, null]}, "d": "=x"});
+        let rows = read_csv(&String::from_utf8(csv(&[record])).unwrap());
+        assert_eq!(rows, [["a", "b.c.0", "b.c.1", "d"], ["one, \"two\"\nthree", "1", "", "'=x"]]);
+    }
+
+    #[test]
+    fn text_becomes_no_formula() {
+        assert_eq!(no_formula("=cmd()"), "'=cmd()");
+        assert_eq!(no_formula("-1.5"), "-1.5");
+        assert_eq!(no_formula("a=b"), "a=b");
+    }
+}

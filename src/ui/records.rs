@@ -1,0 +1,178 @@
+//! What the focused pane shows, as records: for copies and exports.
+
+use super::panes::{alerts, chain};
+use super::view::{PaneId, View};
+use crate::event::num::Float;
+use crate::state::{DashState, LaneState, Row, RowKind, ToolStats};
+use serde::Serialize;
+use serde_json::{Error, Value, json};
+
+/// The records of the focused pane, in the order in which it shows them.
+pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
+    let lane = state.lane(view.lane);
+    match view.focus {
+        PaneId::Chain => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
+        PaneId::Reward if view.chart.history => all(state.episodes.iter()),
+        PaneId::Reward => all(lane.iter().flat_map(|l| steps(l))),
+        PaneId::Tools => all(busiest_first(state).into_iter().map(tool)),
+        PaneId::Gpu => all(state.telemetry_history.last().iter().map(|(t_ns, sample)| json!({"t_ns": t_ns, "sample": sample}))),
+        PaneId::Alerts => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
+        PaneId::Log => all(state.log.iter()),
+        PaneId::Memory => all(lane.iter().map(|l| &l.episode)),
+    }
+}
+
+/// The record that a copy is of: the lowest row in view where the newest stands below, the first where it stands above.
+pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usize> {
+    let scroll = view.scroll_of(view.focus);
+    let last = records.len().checked_sub(1)?;
+    Some(match view.focus {
+        PaneId::Chain => {
+            let transcript = &state.lane(view.lane)?.transcript;
+            let seq = chain::cursor_row(view, state)?.seq;
+            transcript.rows.iter().position(|row| row.seq == seq)?
+        }
+        PaneId::Log => {
+            let fresh = if scroll.follow { 0 } else { state.log.total().saturating_sub(scroll.total_at_stop) };
+            last.saturating_sub(scroll.up.saturating_add(fresh as usize))
+        }
+        PaneId::Alerts => scroll.up.min(last),
+        PaneId::Tools => 0,
+        PaneId::Reward | PaneId::Gpu | PaneId::Memory => last,
+    })
+}
+
+/// A record as people write it.
+pub fn text(record: &Value, index: usize, state: &DashState, view: &View) -> String {
+    let row = (view.focus == PaneId::Chain).then(|| state.lane(view.lane)?.transcript.rows.get(index)).flatten();
+    row.map_or_else(|| cells(record).iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("  "), words)
+}
+
+/// Names and values of a record without nesting: what is nested has the path as its name.
+pub fn cells(record: &Value) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    flatten("", record, &mut out);
+    out
+}
+
+fn flatten(path: &str, value: &Value, out: &mut Vec<(String, String)>) {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| flatten(&below(name), value, out)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| flatten(&below(&index.to_string()), item, out)),
+        Value::Null => out.push((path.to_owned(), String::new())),
+        Value::String(text) => out.push((path.to_owned(), text.clone())),
+        Value::Bool(_) | Value::Number(_) => out.push((path.to_owned(), value.to_string())),
+    }
+}
+
+fn all<T: Serialize>(items: impl Iterator<Item = T>) -> Result<Vec<Value>, Error> {
+    items.map(serde_json::to_value).collect()
+}
+
+fn steps(lane: &LaneState) -> impl Iterator<Item = Value> + '_ {
+    let episode = lane.episode.episode;
+    lane.episode.rewards.iter().map(move |p| json!({"episode": episode, "step": p.step, "t_ns": p.t_ns, "reward": Float(p.value)}))
+}
+
+fn busiest_first(state: &DashState) -> Vec<(&String, &ToolStats)> {
+    let mut tools: Vec<_> = state.tools.iter().collect();
+    tools.sort_by_key(|(name, t)| (std::cmp::Reverse(t.calls_total), name.as_str()));
+    tools
+}
+
+fn tool((name, t): (&String, &ToolStats)) -> Value {
+    let error = t.last_error.as_ref();
+    json!({
+        "tool": name,
+        "calls": t.calls_total,
+        "errors": t.errors_total,
+        "in_flight": t.in_flight,
+        "ok_ratio": t.ok_ratio(),
+        "p50_ns": t.duration_ns_quantile(0.5),
+        "p95_ns": t.duration_ns_quantile(0.95),
+        "last_error_type": error.map(|(kind, _)| kind),
+        "last_error": error.map(|(_, detail)| detail),
+    })
+}
+
+/// A row of the thought chain in plain words, nothing folded.
+fn words(row: &Row) -> String {
+    match &row.kind {
+        RowKind::EpisodeStart { seed, level, goal } => format!("episode {}, seed {seed}, {level}: {goal}", row.episode),
+        RowKind::Observation { text, .. } | RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => {
+            text.to_string()
+        }
+        RowKind::Action { call, outcome, reward, .. } => {
+            let mut words = call.display().to_string();
+            if let Some(outcome) = outcome {
+                words.push_str(&format!("\n{}", outcome.result));
+            }
+            if let Some(reward) = reward {
+                words.push_str(&format!("\nreward {reward:+.2}"));
+            }
+            words
+        }
+        RowKind::Compressed { before, after, ratio } => format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"),
+        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truth, .. } => format!(
+            "episode {} {} after {length} steps: return {episode_return:.2}, hybrid {hybrid:.3}, final {final_reward:.2}; {truth}",
+            row.episode,
+            if *success { "succeeded" } else { "failed" },
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::panes::testing::typical;
+    use crate::ui::view::Scroll;
+
+    fn copied(view: &View) -> String {
+        let state = typical();
+        let records = records(&state, view).unwrap();
+        let index = in_view(&records, &state, view).unwrap();
+        text(&records[index], index, &state, view)
+    }
+
+    fn focused(focus: PaneId) -> View {
+        View { focus, ..View::default() }
+    }
+
+    #[test]
+    fn every_pane_has_records_and_one_of_them_is_in_view() {
+        let starts = [
+            (PaneId::Chain, "Minute 4.00\ngw"),
+            (PaneId::Reward, "episode 7  step 3  t_ns"),
+            (PaneId::Tools, "tool query_logs  calls 33"),
+            (PaneId::Gpu, "t_ns"),
+            (PaneId::Alerts, "t_ns"),
+            (PaneId::Log, "seq"),
+        ];
+        for (pane, start) in starts {
+            let text = copied(&focused(pane));
+            assert!(text.starts_with(start), "{pane:?}: {text}");
+        }
+        assert!(copied(&focused(PaneId::Log)).contains("2 s behind"));
+        assert!(copied(&focused(PaneId::Alerts)).contains("RecorderSlow"));
+    }
+
+    #[test]
+    fn what_was_scrolled_to_is_copied_and_not_the_newest() {
+        let mut view = focused(PaneId::Log);
+        let state = typical();
+        view.scroll.insert(PaneId::Log, Scroll { up: 1, follow: false, total_at_stop: state.log.total() });
+        assert!(copied(&view).contains("deckhand-final"), "{}", copied(&view));
+        view.scroll.insert(PaneId::Log, Scroll { up: usize::MAX, follow: false, total_at_stop: 0 });
+        copied(&view);
+    }
+
+    #[test]
+    fn with_nothing_there_is_nothing_to_copy() {
+        for focus in PaneId::NUMBERED {
+            let (state, view) = (DashState::default(), focused(focus));
+            let records = records(&state, &view).unwrap();
+            assert_eq!((records.len(), in_view(&records, &state, &view)), (0, None));
+        }
+    }
+}

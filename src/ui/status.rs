@@ -1,0 +1,188 @@
+//! The status bar. State, RO or RW, and the banner stand first and are never cut; of the rest the least important go first.
+
+use super::chrome::firing;
+use super::view::Context;
+use super::widgets::{Canvas, Role, format};
+use crate::event::{PolicyState, RunState};
+
+/// A piece of the bar.
+struct Field {
+    /// What has the lowest rank stays longest.
+    rank: u8,
+    text: String,
+    role: Role,
+}
+
+pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
+    let width = canvas.width();
+    let long = always(cx, false);
+    let always = if measure(canvas, &long) < width { long } else { always(cx, true) };
+    let mut room = width.saturating_sub(measure(canvas, &always) + 1);
+    let fields = fields(cx, width);
+    let kept = kept(canvas, &fields, &mut room);
+    let mut x = 0;
+    if kept.len() == fields.len() && canvas.measure(NAME) <= room {
+        x = canvas.text(x, 0, NAME, Role::Title);
+    }
+    for (index, (text, role)) in always.iter().enumerate() {
+        // On the narrowest screens even the blank at the left is dropped.
+        x += u16::from(index > 0 || width >= 20);
+        x = if index + 1 == always.len() { canvas.text_upto(x, width, 0, text, *role) } else { canvas.text(x, 0, text, *role) };
+    }
+    for field in fields.iter().filter(|f| kept.contains(&f.rank)) {
+        x = canvas.text(x, 0, SEPARATOR, Role::Dim);
+        x = canvas.text(x, 0, &field.text, field.role);
+    }
+}
+
+const NAME: &str = " pilothouse";
+const SEPARATOR: &str = " | ";
+
+/// Ranks of the fields that fit into `room`, which shrinks.
+fn kept(canvas: &Canvas<'_>, fields: &[Field], room: &mut u16) -> Vec<u8> {
+    let mut by_rank: Vec<&Field> = fields.iter().collect();
+    by_rank.sort_by_key(|f| f.rank);
+    let mut kept = Vec::new();
+    for field in by_rank {
+        let cells = canvas.measure(&field.text) + canvas.measure(SEPARATOR);
+        if let Some(left) = room.checked_sub(cells) {
+            *room = left;
+            kept.push(field.rank);
+        }
+    }
+    kept
+}
+
+fn measure(canvas: &Canvas<'_>, pieces: &[(String, Role)]) -> u16 {
+    pieces.iter().map(|(text, _)| canvas.measure(text) + 1).sum::<u16>().saturating_sub(1)
+}
+
+/// What is never left out.
+fn always(cx: &Context<'_>, short: bool) -> Vec<(String, Role)> {
+    let (word, role) = state_word(cx);
+    let word = match (short, word.strip_prefix("REPLAY ")) {
+        (true, Some(rest)) => rest.to_owned(),
+        (true, None) => word,
+        (false, _) => format!("|{word}|"),
+    };
+    let mode = if cx.read_only { ("RO", Role::Warn) } else { ("RW", Role::Strong) };
+    let mut all = vec![(word, role), (mode.0.to_owned(), mode.1)];
+    all.extend(cx.banner.map(|banner| (banner.to_owned(), Role::Bad)));
+    all
+}
+
+/// The rest, in the order in which it stands.
+fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut add = |rank, text: String, role| fields.push(Field { rank, text, role });
+    if let Some(lane) = cx.state.lane(cx.view.lane) {
+        let max = cx.state.run.as_ref().map_or(0, |r| r.max_steps);
+        add(1, format!("ep {} {}/{max}", lane.episode.episode, lane.episode.step), Role::Strong);
+        if cx.state.lanes.len() > 1 {
+            add(5, format!("lane {}/{}", cx.view.lane, cx.state.lanes.len()), Role::Strong);
+        }
+    }
+    if let Some(run) = &cx.state.run {
+        let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
+        add(3, agent, Role::Strong);
+        add(7, format!("{} {}", run.env, run.level), Role::Strong);
+        add(8, format!("seed {}", run.seed), Role::Strong);
+    }
+    match (cx.playback, cx.state.pace) {
+        (Some(p), _) => add(4, format!("event {}/{} {}", p.head, p.end, p.speed), Role::Strong),
+        (None, Some(pace)) => add(4, pace.to_string(), Role::Strong),
+        (None, None) => {}
+    }
+    if let Some(success) = cx.state.success_ratio(100) {
+        add(6, format!("success {}", format::percent_whole(success)), Role::Strong);
+    }
+    let firing = firing(cx);
+    if firing > 0 {
+        add(0, format!("{firing} FIRING"), Role::Bad);
+    }
+    if let Some(damage) = cx.playback.and_then(|p| p.damage.as_ref()) {
+        add(2, if width >= 120 { damage.clone() } else { "DAMAGED".into() }, Role::Warn);
+    }
+    fields
+}
+
+fn state_word(cx: &Context<'_>) -> (String, Role) {
+    if let Some(p) = cx.playback {
+        return if p.playing { ("REPLAY".into(), Role::Good) } else { ("REPLAY PAUSED".into(), Role::Warn) };
+    }
+    match cx.state.run_state {
+        RunState::Starting => match cx.state.policy.as_ref().map(|p| p.state) {
+            Some(PolicyState::Failed) => ("FAILED".into(), Role::Bad),
+            Some(PolicyState::Loading | PolicyState::Ready) | None => ("LOADING".into(), Role::Warn),
+        },
+        RunState::Running => ("LIVE".into(), Role::Good),
+        RunState::Paused => ("PAUSED".into(), Role::Warn),
+        RunState::Stepping => ("STEPPING".into(), Role::Warn),
+        RunState::Ended => ("ENDED".into(), Role::Dim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Pace, Seq};
+    use crate::state::DashState;
+    use crate::ui::panes::testing::typical;
+    use crate::ui::theme::{Caps, Theme, Tier};
+    use crate::ui::view::{PlaybackView, View};
+    use crate::ui::widgets::ChartGlyphs;
+    use crate::ui::widgets::testing::rows;
+    use ratatui::layout::Rect;
+
+    fn bar(state: &DashState, playback: Option<&PlaybackView>, read_only: bool, banner: Option<&str>, width: u16) -> String {
+        let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        let theme = Theme::load("dark", Tier::None).unwrap();
+        let (view, theme, caps) = (&View::default(), &theme, &caps);
+        let context = Context { state, view, theme, caps, playback, read_only, banner };
+        rows(&crate::ui::draw(&context, Rect::new(0, 0, width, 24)))[0].clone()
+    }
+
+    #[test]
+    fn state_mode_and_banner_are_never_cut() {
+        let mut state = typical();
+        for (run_state, word) in [(RunState::Running, "LIVE"), (RunState::Paused, "PAUSED")] {
+            state.run_state = run_state;
+            for (read_only, mode) in [(true, "RO"), (false, "RW")] {
+                for width in [200, 120, 80, 60, 45, 20] {
+                    let bar = bar(&state, None, read_only, Some("PROD"), width);
+                    for part in [word, mode, "PROD"] {
+                        assert!(bar.contains(part), "{width}: {bar}");
+                    }
+                    if width >= 45 {
+                        assert!(bar.contains("1 FIRING") && bar.contains("ep 7 4/"), "{width}: {bar}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_replay_too_says_what_it_is_and_that_it_is_damaged() {
+        let playback = PlaybackView {
+            head: Seq(123_456),
+            end: Seq(234_567),
+            t_ns_end: 0,
+            playing: false,
+            speed: Pace::Max,
+            damage: Some("the recording is torn after event 234567, and 12 bytes were passed over".into()),
+            name: "r.jsonl".into(),
+        };
+        for width in [120, 80, 60, 45] {
+            let bar = bar(&typical(), Some(&playback), true, Some("PROD"), width);
+            assert!(bar.contains("|REPLAY PAUSED| RO PROD"), "{width}: {bar}");
+            assert!(width < 60 || bar.contains("DAMAGED") || bar.contains("torn"), "{width}: {bar}");
+        }
+        assert!(bar(&typical(), Some(&playback), true, Some("PROD"), 20).contains("PAUSED RO PROD"));
+    }
+
+    #[test]
+    fn a_banner_longer_than_the_screen_is_cut_where_it_can_be_seen() {
+        let shown = bar(&typical(), None, false, Some("PROD eu-west-1 payments"), 20);
+        assert!(shown.starts_with(" LIVE RW PROD") && shown.ends_with('…'), "{shown}");
+    }
+}
