@@ -87,7 +87,6 @@ fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
 }
 
 fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Option<Seq>) -> Outcome {
-    let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
     let stdout = std::io::stdout();
     let mut out = std::io::BufWriter::new(stdout.lock());
     for envelope in recording.events_from(from).map_err(Failure::usage)? {
@@ -114,7 +113,7 @@ fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Optio
         }
     }
     out.flush().map_err(Failure::failed)?;
-    partial(&integrity)
+    partial(recording.integrity())
 }
 
 /// A recording that is not whole is partial input.
@@ -126,7 +125,6 @@ fn partial(integrity: &Integrity) -> Outcome {
 }
 
 fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outcome {
-    let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
     let header = recording.header().clone();
     let env = environment(&header.env.name)?;
     let mut events: Vec<Arc<Envelope>> = Vec::new();
@@ -139,6 +137,11 @@ fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outc
                 break;
             }
         }
+    }
+    // What comes behind damage can't be held against the recording: it is partial input, and its steps are named.
+    let integrity = recording.integrity();
+    if let Some(damaged) = integrity.damage.iter().map(|d| d.from).min() {
+        events.retain(|e| e.seq < damaged);
     }
     let report = match what {
         VerifyArg::Sim => verify(&header, events, env.as_ref()),
@@ -154,7 +157,7 @@ fn verified(recording: &mut Recording, what: VerifyArg, config: &Config) -> Outc
         return Err(Failure { code: Code::Partial, message: broken });
     }
     println!("{}", told(&report));
-    partial(&integrity)
+    partial(integrity)
 }
 
 fn told(report: &VerifyReport) -> String {
