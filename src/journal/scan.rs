@@ -282,7 +282,7 @@ impl Scanner {
         let before = self.map.end;
         let snapshots = self.map.snapshots.len();
         let mut complaint = complaint.or_else(|| bad.first().map(|(_, reason)| reason.clone()));
-        let (mut at, mut greatest) = (0, before);
+        let (mut at, mut greatest, mut accepted) = (0, before, None);
         for (index, line) in batch.iter().enumerate() {
             let Some(event) = readable.get(at).filter(|r| r.index == index) else {
                 match line.kind {
@@ -308,12 +308,11 @@ impl Scanner {
             }
             self.accept(line, Some(event.seq));
             self.open_range = false;
-            greatest = event.seq;
+            (greatest, accepted) = (event.seq, Some(index));
         }
         if let Some(what) = complaint {
             self.map.snapshots.truncate(snapshots);
-            let trailing = bad.iter().map(|(i, _)| *i).max() > readable.iter().map(|r| r.index).max();
-            self.open_range |= trailing;
+            self.open_range |= bad.iter().map(|(i, _)| *i).max() > accepted;
             self.report(file, batch, &readable, &bad, (before, greatest), what)?;
         }
         file.seek(SeekFrom::Start(resume))?;
