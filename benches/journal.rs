@@ -40,7 +40,9 @@ fn event(i: u64) -> (Place, Event) {
     let event = match part {
         0 => PhaseEntered { phase: Phase::Think }.into(),
         1..=8 => ThoughtDelta { text: text("p95 of cart is high, "), tokens: 6 }.into(),
-        9 => ToolCallStarted { call_id: step, route: Route::Tool, call: ToolCall::new("scale").with("service", "cart").with("by", 1) }.into(),
+        9 => {
+            ToolCallStarted { call_id: step, route: Route::Tool, call: ToolCall::new("scale").with("service", "cart").with("by", 1) }.into()
+        }
         10 => {
             let result = text("cart has 4 replicas");
             ToolCallFinished { call_id: step, tool: text("scale"), result, error_type: None, duration_ns: 1_200_000 }.into()

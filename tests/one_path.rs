@@ -5,8 +5,13 @@
 mod events;
 
 use events::Random;
-use pilothouse::event::{Envelope, EpisodeId, Event, LaneId, Level, LogLevel, LogLine, ManualClock, PaceChanged, MonotonicClock, Pace, RunId, RunState, RunStateChanged, Seed, Seq, StepIndex};
-use pilothouse::journal::{Delivery, Header, HeaderEnv, Hub, Integrity, Journal, Place, Recorder, RecorderSettings, Recording, Subscription};
+use pilothouse::event::{
+    Envelope, EpisodeId, Event, LaneId, Level, LogLevel, LogLine, ManualClock, MonotonicClock, Pace, PaceChanged, RunId, RunState,
+    RunStateChanged, Seed, Seq, StepIndex,
+};
+use pilothouse::journal::{
+    Delivery, Header, HeaderEnv, Hub, Integrity, Journal, Place, Recorder, RecorderSettings, Recording, Subscription,
+};
 use pilothouse::source::{FrameSource, LiveSource, Playback, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
 use std::path::Path;
@@ -366,7 +371,8 @@ fn damage_in_the_middle_is_passed_over_and_named() {
     let event = |seq: u32| lines.iter().position(|l| l.starts_with(&format!("{{\"seq\":{seq},"))).unwrap();
     for seq in 1..=steps {
         let line = lines[event(seq)].clone();
-        for hurt in ["garbage".to_owned(), line[..line.len() - 3].to_owned(), line.replacen(&format!("{seq},"), "9999,", 1), String::new()] {
+        for hurt in ["garbage".to_owned(), line[..line.len() - 3].to_owned(), line.replacen(&format!("{seq},"), "9999,", 1), String::new()]
+        {
             let mut changed = lines.clone();
             changed[event(seq)] = hurt.clone();
             std::fs::write(&broken, changed.join("\n") + "\n").unwrap();
@@ -487,7 +493,11 @@ fn numbers_at_their_end_do_not_end_the_program() {
         format!("{{\"seq\":{max},\"t\":{max},\"lane\":0,\"k\":\"LogLine\",\"d\":{{\"level\":\"info\",\"target\":\"\",\"text\":\"\"}}}}"),
         format!("{{\"seq\":{max},\"t\":{max},\"lane\":0,\"k\":\"Elided\",\"d\":{{\"from\":5,\"upto\":{max}}}}}"),
     ] {
-        std::fs::write(&path, format!("{}\n{tail}\n{tail}\n{{\"k\":\"Commit\",\"upto\":{max},\"crc32c\":\"\",\"prev\":\"\"}}\n", lines.join("\n"))).unwrap();
+        std::fs::write(
+            &path,
+            format!("{}\n{tail}\n{tail}\n{{\"k\":\"Commit\",\"upto\":{max},\"crc32c\":\"\",\"prev\":\"\"}}\n", lines.join("\n")),
+        )
+        .unwrap();
         let recording = Recording::open(&path).unwrap();
         let end = recording.end();
         let mut replay = RecordingSource::new(recording, MonotonicClock::start()).unwrap();

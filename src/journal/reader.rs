@@ -192,10 +192,12 @@ fn following(path: &Path, header: &Header) -> Result<Vec<Segment>, ReadError> {
             break;
         }
         match Segment::open(&path) {
-            Ok((segment, own)) if own.id == header.id && segment.mark.as_ref().is_some_and(|m| m.number == number) => segments.push(segment),
+            Ok((segment, own)) if own.id == header.id && segment.mark.as_ref().is_some_and(|m| m.number == number) => {
+                segments.push(segment)
+            }
             Err(error @ ReadError::Io { .. }) => return Err(error),
-            Ok(_)
-            | Err(ReadError::NotARecording { .. } | ReadError::Newer { .. } | ReadError::Segment { .. } | ReadError::Line { .. }) => {}
+            Ok(_) | Err(ReadError::NotARecording { .. } | ReadError::Newer { .. } | ReadError::Segment { .. } | ReadError::Line { .. }) => {
+            }
         }
     }
     Ok(segments)

@@ -35,7 +35,12 @@ pub struct RecorderSettings {
 
 impl Default for RecorderSettings {
     fn default() -> Self {
-        Self { commit_interval: Duration::from_millis(100), snapshot_factor: 16, snapshot_bytes_min: 256 * 1024, snapshot_bytes_max: 32 << 20 }
+        Self {
+            commit_interval: Duration::from_millis(100),
+            snapshot_factor: 16,
+            snapshot_bytes_min: 256 * 1024,
+            snapshot_bytes_max: 32 << 20,
+        }
     }
 }
 
@@ -99,16 +104,14 @@ impl Recorder {
     }
 
     pub fn send(&self, envelope: Arc<Envelope>) {
-        if let Some(tx) = &self.tx {
-            if tx.send(Message::Event(envelope)).is_err() {
-                self.failure.set_first(ENDED);
-            }
+        if self.tx.as_ref().is_none_or(|tx| tx.send(Message::Event(envelope)).is_err()) {
+            self.failure.set_first(ENDED);
         }
     }
 
     pub fn commit(&self) -> Result<(), RecordError> {
         let (answer, wait) = sync_channel(1);
-        if !self.tx.as_ref().is_some_and(|tx| tx.send(Message::Commit(answer)).is_ok()) {
+        if self.tx.as_ref().is_none_or(|tx| tx.send(Message::Commit(answer)).is_err()) {
             self.failure.set_first(ENDED);
         }
         wait.recv().unwrap_or_else(|_| Err(RecordError::Write(ENDED.into())))
@@ -307,7 +310,8 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("a.jsonl");
             // Header, commit, the failing commit; the segment's header fails too, and its second one lands.
-            let mut journal = journal(&path, &[Act::Well, Act::Well, first, Act::SyncFails, Act::Well, Act::Well, Act::Well, Act::SyncFails]);
+            let mut journal =
+                journal(&path, &[Act::Well, Act::Well, first, Act::SyncFails, Act::Well, Act::Well, Act::Well, Act::SyncFails]);
             say(&mut journal, "one");
             journal.commit().unwrap();
             say(&mut journal, "two");

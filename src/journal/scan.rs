@@ -276,7 +276,13 @@ impl Scanner {
         (map.end, map.last) = (seq, Some(spot));
     }
 
-    fn take_apart(&mut self, file: &mut BufReader<File>, batch: &[BatchLine], upto: Option<Seq>, complaint: Option<String>) -> io::Result<()> {
+    fn take_apart(
+        &mut self,
+        file: &mut BufReader<File>,
+        batch: &[BatchLine],
+        upto: Option<Seq>,
+        complaint: Option<String>,
+    ) -> io::Result<()> {
         let resume = file.stream_position()?;
         let (readable, mut bad) = read_all(file, batch)?;
         let before = self.map.end;
@@ -387,8 +393,11 @@ fn role_of(kind: Option<&str>) -> Role {
     }
 }
 
+/// The lines that can be read; and those that can't, by their places in the batch, with the reason.
+type Parted = (Vec<Readable>, Vec<(usize, String)>);
+
 /// Reads every event line of the batch, and says of the others why not.
-fn read_all(file: &mut BufReader<File>, batch: &[BatchLine]) -> io::Result<(Vec<Readable>, Vec<(usize, String)>)> {
+fn read_all(file: &mut BufReader<File>, batch: &[BatchLine]) -> io::Result<Parted> {
     let (mut readable, mut bad, mut text) = (Vec::new(), Vec::new(), Vec::new());
     for (index, line) in batch.iter().enumerate() {
         match line.kind {

@@ -142,7 +142,10 @@ impl Writer {
 
     fn gone_on(&self, reason: &str) -> RecordError {
         let into = names::segment(&self.path, self.segment);
-        RecordError::Write(format!("{reason}; everything so far was saved, the recording goes on in {}: look at the disk and resume", into.display()))
+        RecordError::Write(format!(
+            "{reason}; everything so far was saved, the recording goes on in {}: look at the disk and resume",
+            into.display()
+        ))
     }
 
     fn put_batch(&mut self) -> Result<(), PutError> {

@@ -1,6 +1,8 @@
 //! The fold itself: one arm an event kind.
 
-use super::{CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, ToolStats, Transcript};
+use super::{
+    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, ToolStats, Transcript,
+};
 use crate::event::{
     AlertState, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq,
     ToolCallFinished, TransitionRecorded,
