@@ -139,9 +139,23 @@ fn a_broken_byte_without_its_chain_is_partial_input() {
     let (found, message) = verify(&path, dir.path());
     assert_eq!(found, 4, "{message}");
     assert!(message.contains("steps 1/1"), "{message}");
-    // Cut anywhere in the last line: what was committed is read, and the exit code says that it is not all.
+    // Cut in front of a commit's line feed, or behind a commit: what was committed is read, and the exit code says that it is not all.
     std::fs::write(&path, &text_before[..text_before.len() - 5]).unwrap();
     assert_eq!(verify(&path, dir.path()).0, 4);
+    let header_only = text_before.find('\n').unwrap() + 1;
+    let first_commit = text_before.find("{\"k\":\"Commit\"").map(|at| at + text_before[at..].find('\n').unwrap() + 1).unwrap();
+    for whole_lines in [header_only, first_commit].into_iter().filter(|length| *length < text_before.len()) {
+        std::fs::write(&path, &text_before[..whole_lines]).unwrap();
+        let (found, message) = verify(&path, dir.path());
+        assert_eq!(found, 4, "{message}");
+        assert!(message.contains("does not end"), "{message}");
+    }
+    // A line that is no JSON in the middle ends neither the transcript nor the reading.
+    let at = text_before.match_indices('\n').nth(9).unwrap().0;
+    std::fs::write(&path, format!("{}!!{}", &text_before[..at - 2], &text_before[at..])).unwrap();
+    let output = pilothouse(&["replay", path.to_str().unwrap(), "--json"], dir.path());
+    assert_eq!(code(&output), 4);
+    assert!(text(&output.stdout).contains("\"Elided\"") && text(&output.stdout).contains("\"EpisodeEnded\""));
 }
 
 #[cfg(unix)]
@@ -163,8 +177,9 @@ fn a_killed_run_leaves_a_recording_that_replays_to_its_last_commit() {
     child.kill().unwrap();
     child.wait().unwrap();
     let (found, message) = verify(&path, dir.path());
-    assert!(found == 0 || found == 4, "{message}");
-    assert!(!message.contains("damaged"), "{message}");
+    // However clean the cut: the run does not end in the file.
+    assert_eq!(found, 4, "{message}");
+    assert!(message.contains("unfinished") && !message.contains("damaged"), "{message}");
 }
 
 #[test]

@@ -5,8 +5,13 @@
 mod events;
 
 use events::Random;
-use pilothouse::event::{Envelope, Event, Level, ManualClock, MonotonicClock, Pace, RunId, Seed, Seq};
-use pilothouse::journal::{Delivery, Header, HeaderEnv, Hub, Integrity, Journal, Recorder, Recording, Subscription};
+use pilothouse::event::{
+    Envelope, EpisodeId, Event, LaneId, Level, LogLevel, LogLine, ManualClock, MonotonicClock, Pace, PaceChanged, RunId, RunState,
+    RunStateChanged, Seed, Seq, StepIndex,
+};
+use pilothouse::journal::{
+    Delivery, Header, HeaderEnv, Hub, Integrity, Journal, Place, Recorder, RecorderSettings, Recording, Subscription,
+};
 use pilothouse::source::{FrameSource, LiveSource, Playback, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
 use std::path::Path;
@@ -16,6 +21,11 @@ use std::time::Duration;
 const SEEDS: u64 = 300;
 /// Longer than any test: commits are made when a test asks.
 const COMMIT_INTERVAL: Duration = Duration::from_secs(600);
+
+/// A snapshot after so many bytes of events.
+fn snapshots_each(bytes: usize) -> RecorderSettings {
+    RecorderSettings { commit_interval: COMMIT_INTERVAL, snapshot_factor: 0, snapshot_bytes_min: bytes, ..RecorderSettings::default() }
+}
 
 fn header(seed: u64) -> Header {
     Header {
@@ -63,6 +73,19 @@ fn drain(source: &mut dyn FrameSource, state: &mut DashState, budget: usize) {
     }
 }
 
+/// Equal to the last bit, not-a-number included, which no `==` is.
+#[track_caller]
+fn same<T: std::fmt::Debug>(found: &T, wanted: &T, what: &str) {
+    let (found, wanted) = (format!("{found:?}"), format!("{wanted:?}"));
+    let at = found.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
+    let near = |text: &str| text.bytes().skip(at.saturating_sub(80)).take(160).map(char::from).collect::<String>();
+    assert!(found == wanted, "{what}: at byte {at}\n  found:  {}\n  wanted: {}", near(&found), near(&wanted));
+}
+
+fn ended() -> Event {
+    RunStateChanged { state: RunState::Ended, reason: "done".into() }.into()
+}
+
 fn through_json(state: &DashState) -> DashState {
     serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()
 }
@@ -79,6 +102,7 @@ fn record(path: &Path, seed: u64, events: usize, per_commit: usize) -> Vec<u8> {
             journal.commit().unwrap();
         }
     }
+    journal.append(Default::default(), ended());
     drop(journal);
     std::fs::read(path).unwrap()
 }
@@ -96,7 +120,7 @@ fn live_replay_late_and_lagging_views_end_in_the_same_state() {
 fn one_seed(seed: u64, path: &Path) -> usize {
     let mut random = Random(seed);
     let clock = Arc::new(ManualClock::default());
-    let mut journal = Journal::new(clock.clone(), Some(Recorder::create(path, &header(seed), COMMIT_INTERVAL).unwrap()));
+    let mut journal = Journal::new(clock.clone(), Some(Recorder::with_settings(path, &header(seed), snapshots_each(12 * 1024)).unwrap()));
     let mut live = LiveSource::new(&journal.hub(), None);
     let mut live_state = DashState::default();
     // What each event was, folded plainly: the measure of all others.
@@ -113,7 +137,7 @@ fn one_seed(seed: u64, path: &Path) -> usize {
     let keep_at = random.below(events);
     for i in 0..events {
         clock.advance(random.below(50_000_000) as u64);
-        let (place, event) = (random.place(), random.event());
+        let (place, event) = (random.place(), if i + 1 == events { ended() } else { random.event() });
         journal.append(place, event);
         deliveries.clear();
         tap.poll(&mut deliveries, usize::MAX);
@@ -144,35 +168,35 @@ fn one_seed(seed: u64, path: &Path) -> usize {
     drop(journal);
 
     drain(&mut live, &mut live_state, 5);
-    assert_eq!(live_state, measure, "seed {seed}: live");
+    same(&live_state, &measure, &format!("seed {seed}: live"));
     let mut late = late.expect("joined");
     while !late.is_ended() {
         take(&mut late, &mut late_state, 5);
     }
-    assert_eq!(late_state, measure, "seed {seed}: late");
+    same(&late_state, &measure, &format!("seed {seed}: late"));
     for _ in 0..events {
         lags += take(&mut laggard, &mut lagging_state, 5);
     }
-    assert_eq!(lagging_state, measure, "seed {seed}: laggard");
-    assert_eq!(reloaded, measure, "seed {seed}: a snapshot that went through JSON, then the tail");
+    same(&lagging_state, &measure, &format!("seed {seed}: laggard"));
+    same(&reloaded, &measure, &format!("seed {seed}: a snapshot that went through JSON, then the tail"));
 
     let mut recording = Recording::open(path).unwrap();
     let read: Vec<_> = recording.events_from(Seq(1)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(read, envelopes, "seed {seed}: the file has other events");
-    assert_eq!(recording.state_at(prefix.seq).unwrap(), prefix, "seed {seed}: seek");
+    same(&read, &envelopes, &format!("seed {seed}: the file has other events"));
+    same(&recording.state_at(prefix.seq).unwrap(), &prefix, &format!("seed {seed}: seek"));
     let mut replay = RecordingSource::new(recording, MonotonicClock::start()).unwrap();
     assert_eq!(replay.damage(), None);
     replay.set_speed(Pace::Max);
     let mut replayed = DashState::default();
     drain(&mut replay, &mut replayed, 1 + random.below(30));
-    assert_eq!(replayed, measure, "seed {seed}: replay");
+    same(&replayed, &measure, &format!("seed {seed}: replay"));
     replay.seek(prefix.seq);
     replay.set_playing(false);
     drain(&mut replay, &mut replayed, 3);
-    assert_eq!(replayed, prefix, "seed {seed}: back");
+    same(&replayed, &prefix, &format!("seed {seed}: back"));
     replay.set_playing(true);
     drain(&mut replay, &mut replayed, 7);
-    assert_eq!(replayed, measure, "seed {seed}: forth again");
+    same(&replayed, &measure, &format!("seed {seed}: forth again"));
     lags
 }
 
@@ -186,9 +210,9 @@ fn every_kind_is_folded_and_survives_its_line() {
             let (lane, episode, step) = (place.lane, place.episode, place.step);
             let envelope = Envelope { seq: state.seq.next(), t_ns: 1, lane, episode, step, event };
             let line = serde_json::to_string(&envelope).unwrap();
-            assert_eq!(Envelope::from_json(&line).unwrap(), envelope, "{line}");
+            same(&Envelope::from_json(&line).unwrap(), &envelope, &line);
             state.apply(&envelope).unwrap();
-            assert_eq!(through_json(&state), state, "{kind}");
+            same(&through_json(&state), &state, kind);
         }
     }
     assert_eq!(state.seq.0, 20 * Event::KINDS.len() as u64);
@@ -211,7 +235,7 @@ fn the_same_events_give_the_same_lines_whatever_the_commits_did() {
     };
     let often = lines(record(&dir.path().join("a.jsonl"), 5, 150, 1));
     let seldom = lines(record(&dir.path().join("b.jsonl"), 5, 150, 70));
-    assert_eq!(often.len(), 150);
+    assert_eq!(often.len(), 151);
     assert_eq!(often, seldom);
 }
 
@@ -241,13 +265,16 @@ fn a_recording_that_is_cut_anywhere_loses_nothing_that_was_committed() {
     let bytes = record(&dir.path().join("a.jsonl"), 7, 60, 9);
     let header_bytes = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
     let cut = dir.path().join("cut.jsonl");
-    for length in (header_bytes..bytes.len()).step_by(23) {
+    // The cuts at a line's end are those that nothing but the run's missing end shows.
+    let ends = (header_bytes..bytes.len()).filter(|at| bytes[at - 1] == b'\n');
+    for length in ends.chain((header_bytes..bytes.len()).step_by(23)) {
         std::fs::write(&cut, &bytes[..length]).unwrap();
         let mut recording = Recording::open(&cut).unwrap();
         let want = committed(&bytes[..length]);
         assert!(recording.end().0 >= want, "cut at {length}: {} of {want}", recording.end());
         assert_eq!(recording.state_at(Seq(want)).unwrap().seq, Seq(want));
         let found = Integrity::check(&cut).unwrap();
+        assert!(!found.is_intact(), "cut at {length}");
         assert_eq!((found.committed_upto, found.damage.len()), (Seq(want), 0), "cut at {length}: {found:?}");
         assert_eq!(std::fs::read(&cut).unwrap().len(), length, "reading changes nothing");
     }
@@ -302,4 +329,218 @@ fn what_is_no_recording_or_a_newer_one_is_refused_by_name() {
     std::fs::write(&path, "{\"fmt\":\"pilothouse-rec\",\"v\":[2,3]}\n").unwrap();
     let error = Recording::open(&path).err().unwrap().to_string();
     assert!(error.contains("2.3") && error.contains("2.x"), "{error}");
+}
+
+/// Writes a recording of known steps, a step an event, by batches of `per_commit`.
+fn record_steps(path: &Path, steps: u32, per_commit: u32, settings: RecorderSettings) -> Vec<String> {
+    let recorder = Recorder::with_settings(path, &header(1), settings).unwrap();
+    let mut journal = Journal::new(Arc::new(ManualClock::default()), Some(recorder));
+    for step in 1..=steps {
+        let place = Place { lane: LaneId(0), episode: Some(EpisodeId(1)), step: Some(StepIndex(step)) };
+        journal.append(place, LogLine { level: LogLevel::Info, target: "t".into(), text: format!("step {step}").as_str().into() });
+        if step % per_commit == 0 {
+            journal.commit().unwrap();
+        }
+    }
+    journal.append(Place::default(), ended());
+    drop(journal);
+    std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn plain() -> RecorderSettings {
+    RecorderSettings { commit_interval: COMMIT_INTERVAL, ..RecorderSettings::default() }
+}
+
+/// The steps of `1/3 to 1/5`.
+fn named(steps: &str) -> std::ops::RangeInclusive<u32> {
+    let number = |text: &str| match text {
+        "the start" => 0,
+        "the end" => u32::MAX,
+        step => step.rsplit('/').next().and_then(|t| t.parse().ok()).unwrap_or_else(|| panic!("{steps}")),
+    };
+    let (first, last) = steps.split_once(" to ").unwrap();
+    number(first)..=number(last)
+}
+
+#[test]
+fn damage_in_the_middle_is_passed_over_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let lines = record_steps(&path, 40, 4, plain());
+    let (broken, steps) = (dir.path().join("broken.jsonl"), 40);
+    let event = |seq: u32| lines.iter().position(|l| l.starts_with(&format!("{{\"seq\":{seq},"))).unwrap();
+    for seq in 1..=steps {
+        let line = lines[event(seq)].clone();
+        for hurt in ["garbage".to_owned(), line[..line.len() - 3].to_owned(), line.replacen(&format!("{seq},"), "9999,", 1), String::new()]
+        {
+            let mut changed = lines.clone();
+            changed[event(seq)] = hurt.clone();
+            std::fs::write(&broken, changed.join("\n") + "\n").unwrap();
+            let recording = Recording::open(&broken).unwrap();
+            let damage = recording.integrity().damage.clone();
+            assert_eq!(damage.len(), 1, "{hurt}: {damage:?}");
+            assert!((damage[0].from.0..=damage[0].upto.0).contains(&u64::from(seq)), "{hurt}: {damage:?}");
+            assert!(named(&damage[0].steps).contains(&seq), "event {seq}, {hurt}: {damage:?}");
+            let mut replay = RecordingSource::new(recording, MonotonicClock::start()).unwrap();
+            replay.set_speed(Pace::Max);
+            let mut state = DashState::default();
+            drain(&mut replay, &mut state, 3);
+            assert_eq!((state.seq, state.log.len()), (Seq(u64::from(steps) + 1), steps as usize - 1), "{hurt}");
+            // From anywhere, the range itself included.
+            for from in [1, seq, seq + 1] {
+                replay.seek(Seq(u64::from(from)));
+                drain(&mut replay, &mut state, 3);
+                replay.set_playing(true);
+                drain(&mut replay, &mut state, 3);
+                assert_eq!(state.seq, Seq(u64::from(steps) + 1));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_broken_under_a_chain_that_holds_is_found_by_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let lines = record_steps(&path, 6, 100, plain());
+    let batch = lines[1..lines.len() - 1].join("\n").replacen("\"text\":\"step 3\"", "\"text\":3", 1) + "\n";
+    let mut commit: serde_json::Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+    commit["crc32c"] = format!("{:08x}", crc32c::crc32c(batch.as_bytes())).into();
+    std::fs::write(&path, format!("{}\n{batch}{commit}\n", lines[0])).unwrap();
+    let found = Integrity::check(&path).unwrap();
+    assert_eq!(found.damage.iter().map(|d| (d.from, d.upto)).collect::<Vec<_>>(), [(Seq(3), Seq(3))], "{found:?}");
+    let mut recording = Recording::open(&path).unwrap();
+    let kinds: Vec<_> = recording.events_from(Seq(1)).unwrap().map(|e| e.unwrap().event.kind().to_owned()).collect();
+    assert_eq!((kinds[2].as_str(), kinds.len()), ("Elided", 7));
+    assert!(!recording.integrity().is_intact());
+}
+
+#[test]
+fn the_step_of_a_flipped_byte_is_among_those_that_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let lines = record_steps(&path, 30, 3, plain());
+    let flipped = dir.path().join("flipped.jsonl");
+    for (index, line) in lines.iter().enumerate().filter(|(_, l)| l.contains("\"step\":")) {
+        let step = serde_json::from_str::<serde_json::Value>(line).unwrap()["step"].as_u64().unwrap() as u32;
+        for at in line.find("\"d\":").unwrap()..line.len() {
+            let mut bytes: Vec<Vec<u8>> = lines.iter().map(|l| l.clone().into_bytes()).collect();
+            bytes[index][at] ^= 1 << (at % 7);
+            std::fs::write(&flipped, [bytes.join(&b'\n'), vec![b'\n']].concat()).unwrap();
+            let found = Integrity::check(&flipped).unwrap();
+            assert!(found.damage.iter().any(|d| named(&d.steps).contains(&step)), "step {step}, byte {at}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_seek_uses_a_snapshot_and_believes_none_that_lies() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let lines = record_steps(&path, 200, 10, snapshots_each(2048));
+    let snapshots = lines.iter().filter(|l| l.starts_with("{\"k\":\"Snapshot\"")).count();
+    assert!(snapshots > 2, "{snapshots}");
+    assert!(lines.iter().all(|l| !l.contains("\"capacity\"") && !l.contains("\"bytes\"")));
+    let (mut recording, mut whole) = (Recording::open(&path).unwrap(), DashState::default());
+    let events: Vec<_> = recording.events_from(Seq(1)).unwrap().map(Result::unwrap).collect();
+    for envelope in &events {
+        whole.apply(envelope).unwrap();
+        same(&recording.state_at(envelope.seq).unwrap(), &whole, "seek");
+    }
+    // A mark that only snapshots have shows that they are used; a false seq shows that they are not believed.
+    let rewrite = |from: &str, to: &str| {
+        let (mut out, mut batch) = (format!("{}\n", lines[0]), String::new());
+        let mut prev = format!("{:08x}", crc32c::crc32c(out.as_bytes()));
+        for line in &lines[1..] {
+            if line.starts_with("{\"k\":\"Commit\"") {
+                let mut commit: serde_json::Value = serde_json::from_str(line).unwrap();
+                let crc = format!("{:08x}", crc32c::crc32c(batch.as_bytes()));
+                (commit["crc32c"], commit["prev"]) = (crc.clone().into(), prev.into());
+                out.push_str(&format!("{batch}{commit}\n"));
+                (prev, batch) = (crc, String::new());
+            } else {
+                let snapshot = line.starts_with("{\"k\":\"Snapshot\"");
+                batch.push_str(&if snapshot { line.replacen(from, to, 1) } else { line.clone() });
+                batch.push('\n');
+            }
+        }
+        std::fs::write(&path, out).unwrap();
+        let mut recording = Recording::open(&path).unwrap();
+        assert!(recording.integrity().is_intact(), "{:?}", recording.integrity().lines());
+        recording.state_at(Seq(150)).unwrap()
+    };
+    assert_eq!(rewrite("\"unknown_events_total\":0", "\"unknown_events_total\":77").unknown_events_total, 77);
+    let lied = rewrite("\"state\":{\"seq\":", "\"state\":{\"seq\":1");
+    assert_eq!((lied.seq, lied.log.len()), (Seq(150), 150));
+}
+
+#[test]
+fn no_snapshot_is_longer_than_the_settings_allow() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = RecorderSettings { snapshot_bytes_max: 3000, ..snapshots_each(2048) };
+    let lines = record_steps(&dir.path().join("a.jsonl"), 200, 10, small);
+    let longest = lines.iter().filter(|l| l.starts_with("{\"k\":\"Snapshot\"")).map(String::len).max();
+    assert!(longest.is_none_or(|bytes| bytes < 3000), "{longest:?}");
+}
+
+#[test]
+fn numbers_at_their_end_do_not_end_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let lines = record_steps(&path, 3, 100, plain());
+    let max = u64::MAX;
+    for tail in [
+        format!("{{\"seq\":{max},\"t\":{max},\"lane\":0,\"k\":\"LogLine\",\"d\":{{\"level\":\"info\",\"target\":\"\",\"text\":\"\"}}}}"),
+        format!("{{\"seq\":{max},\"t\":{max},\"lane\":0,\"k\":\"Elided\",\"d\":{{\"from\":5,\"upto\":{max}}}}}"),
+    ] {
+        std::fs::write(
+            &path,
+            format!("{}\n{tail}\n{tail}\n{{\"k\":\"Commit\",\"upto\":{max},\"crc32c\":\"\",\"prev\":\"\"}}\n", lines.join("\n")),
+        )
+        .unwrap();
+        let recording = Recording::open(&path).unwrap();
+        let end = recording.end();
+        let mut replay = RecordingSource::new(recording, MonotonicClock::start()).unwrap();
+        replay.set_speed(Pace::Max);
+        let mut state = DashState::default();
+        drain(&mut replay, &mut state, 3);
+        assert_eq!(state.seq, end);
+        assert!(replay.damage().is_some());
+        replay.seek(Seq(max));
+        drain(&mut replay, &mut state, 3);
+        assert_eq!(state.seq, end);
+    }
+}
+
+#[test]
+fn a_change_of_speed_in_a_gap_does_not_begin_it_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let clock = Arc::new(ManualClock::default());
+    let mut journal = Journal::new(clock.clone(), Some(Recorder::create(&path, &header(1), COMMIT_INTERVAL).unwrap()));
+    journal.append(Place::default(), PaceChanged { pace: Pace::Max });
+    clock.advance(10_000_000_000);
+    journal.append(Place::default(), ended());
+    drop(journal);
+    let clock = Arc::new(ManualClock::default());
+    let mut replay = RecordingSource::new(Recording::open(&path).unwrap(), clock.clone()).unwrap();
+    let mut state = DashState::default();
+    drain(&mut replay, &mut state, 9);
+    for i in 0..9 {
+        clock.advance(1_000_000_000);
+        match i % 3 {
+            0 => replay.set_speed(Pace::Times(1.0)),
+            1 => replay.set_playing(true),
+            _ => {
+                replay.set_playing(false);
+                clock.advance(5_000_000_000);
+                replay.set_playing(true);
+            }
+        }
+        drain(&mut replay, &mut state, 9);
+        assert_eq!(state.seq, Seq(1), "after {} s", i + 1);
+    }
+    clock.advance(1_000_000_000);
+    drain(&mut replay, &mut state, 9);
+    assert_eq!(state.seq, Seq(2));
 }

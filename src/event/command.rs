@@ -34,7 +34,7 @@ pub enum StepUnit {
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
     /// A multiple of the readable pace: at 1.0 about one decision a second, its tokens streaming.
-    Times(f64),
+    Times(#[serde(with = "super::num::float")] f64),
     Max,
 }
 

@@ -17,9 +17,9 @@ macro_rules! number_id {
         }
 
         impl $name {
-            /// The id after this one.
+            /// The id after this one. The last one has none after it and stays: a file may hold any number.
             pub fn next(self) -> Self {
-                Self(self.0 + 1)
+                Self(self.0.saturating_add(1))
             }
         }
     };

@@ -130,8 +130,11 @@ pub struct Decoding {
 /// The hybrid reward: `step_weight · Σ γ^i r_i + final_weight · final`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RewardFormula {
+    #[serde(with = "num::float")]
     pub step_weight: f64,
+    #[serde(with = "num::float")]
     pub final_weight: f64,
+    #[serde(with = "num::float")]
     pub gamma: f64,
 }
 

@@ -149,6 +149,19 @@ pub mod floats {
     }
 }
 
+/// `#[serde(with = "num::doubles")]` for a `Vec<f64>`.
+pub mod doubles {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(values: &[f64], s: S) -> Result<S::Ok, S::Error> {
+        s.collect_seq(values.iter().map(|v| Float(*v)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<Float>::deserialize(d)?.into_iter().map(|f| f.0).collect())
+    }
+}
+
 /// `#[serde(with = "num::readings")]` for a `Vec<Option<f64>>`: an observation's numbers, `null` where missing.
 pub mod readings {
     use super::*;

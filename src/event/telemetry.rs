@@ -1,24 +1,30 @@
 //! One sample of the machine. A field that a driver can't give is `None`, never zero.
 
-use super::SafeText;
+use super::{SafeText, num};
 use serde::{Deserialize, Serialize};
 
 /// The host and our own process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSample {
     /// Share of all cores in use, in [0, 1].
+    #[serde(default, with = "num::float_option")]
     pub cpu_ratio: Option<f64>,
     /// Share of each core in use, in [0, 1].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "num::doubles")]
     pub core_ratios: Vec<f64>,
     pub memory_used_bytes: Option<u64>,
     pub memory_total_bytes: Option<u64>,
     /// Cores that this process uses (1.0 is one core).
+    #[serde(default, with = "num::float_option")]
     pub process_cpu_cores: Option<f64>,
     pub process_rss_bytes: Option<u64>,
+    #[serde(default, with = "num::float_option")]
     pub process_read_bytes_per_second: Option<f64>,
+    #[serde(default, with = "num::float_option")]
     pub process_written_bytes_per_second: Option<f64>,
+    #[serde(default, with = "num::float_option")]
     pub network_received_bytes_per_second: Option<f64>,
+    #[serde(default, with = "num::float_option")]
     pub network_sent_bytes_per_second: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSample>,
@@ -48,11 +54,15 @@ pub enum GpuStatus {
 pub struct GpuSample {
     pub index: u32,
     pub name: Option<SafeText>,
+    #[serde(default, with = "num::float_option")]
     pub utilization_ratio: Option<f64>,
     pub memory_used_bytes: Option<u64>,
     pub memory_total_bytes: Option<u64>,
+    #[serde(default, with = "num::float_option")]
     pub power_watts: Option<f64>,
+    #[serde(default, with = "num::float_option")]
     pub power_limit_watts: Option<f64>,
+    #[serde(default, with = "num::float_option")]
     pub temperature_celsius: Option<f64>,
     pub clock_sm_mhz: Option<u32>,
     pub clock_memory_mhz: Option<u32>,

@@ -1,10 +1,7 @@
 //! Whether a recording is whole: every batch against its commit, every commit against the one before.
 
-use super::line::{CommitLine, LineKind, crc_hex, kind};
-use super::reader::{ReadError, parse_header, read_line};
-use crate::event::{Envelope, Seq};
-use std::fs::File;
-use std::io::BufReader;
+use super::reader::{ReadError, Recording};
+use crate::event::Seq;
 use std::path::Path;
 
 /// A range that can't be trusted.
@@ -26,13 +23,15 @@ pub struct Integrity {
     pub uncommitted: u64,
     /// Bytes of an unterminated last line.
     pub torn_bytes: u64,
+    /// Whether the run ends in the recording: one that was killed, or cut at a commit, does not.
+    pub run_ended: bool,
     pub damage: Vec<Damage>,
 }
 
 impl Integrity {
-    /// Everything that was written is there as it was written; a tail that was never committed may be missing.
+    /// Everything that the run wrote is there as it was written, to its end.
     pub fn is_intact(&self) -> bool {
-        self.damage.is_empty() && self.torn_bytes == 0 && self.uncommitted == 0
+        self.damage.is_empty() && self.torn_bytes == 0 && self.uncommitted == 0 && self.run_ended
     }
 
     /// In words, one line a finding; empty when intact.
@@ -45,123 +44,18 @@ impl Integrity {
         if self.uncommitted > 0 {
             lines.push(format!("uncommitted: {} events after {} were written and never synced", self.uncommitted, self.committed_upto));
         }
+        if !self.run_ended {
+            lines.push(format!("unfinished: the run does not end in this file; its last committed event is {}", self.committed_upto));
+        }
         lines
     }
 
-    /// Reads the whole file.
+    /// Reads the whole recording, every event of it.
     pub fn check(path: &Path) -> Result<Self, ReadError> {
-        let io = |source| ReadError::Io { path: path.to_owned(), source };
-        let mut file = BufReader::with_capacity(256 * 1024, File::open(path).map_err(io)?);
-        let mut line = Vec::new();
-        read_line(&mut file, &mut line).map_err(io)?;
-        parse_header(path, &line)?;
-        let mut checker = Checker { prev: crc_hex(&line), ..Checker::default() };
-        loop {
-            line.clear();
-            if read_line(&mut file, &mut line).map_err(io)? == 0 {
-                break;
-            }
-            if line.last() != Some(&b'\n') {
-                checker.found.torn_bytes = line.len() as u64;
-                break;
-            }
-            checker.line(&line);
+        let mut recording = Recording::open(path)?;
+        for envelope in recording.events_from(Seq(1))? {
+            envelope?;
         }
-        checker.found.uncommitted = checker.in_batch;
-        checker.end_batch();
-        Ok(checker.found)
-    }
-}
-
-#[derive(Default)]
-struct Checker {
-    found: Integrity,
-    prev: String,
-    crc: u32,
-    last: Seq,
-    /// Least and greatest event of the batch.
-    batch: Option<(Seq, Seq)>,
-    in_batch: u64,
-    first_step: Option<String>,
-    last_step: Option<String>,
-    complaint: Option<String>,
-}
-
-impl Checker {
-    fn line(&mut self, line: &[u8]) {
-        match kind(line) {
-            LineKind::Commit => {
-                self.commit(line);
-                return;
-            }
-            LineKind::Event(seq) => self.event(seq, line),
-            LineKind::Snapshot => {}
-            LineKind::Other => self.complain("a line is neither event, commit nor snapshot".into()),
-        }
-        self.crc = crc32c::crc32c_append(self.crc, line);
-    }
-
-    fn event(&mut self, seq: Seq, line: &[u8]) {
-        let parsed = std::str::from_utf8(line).map_err(|e| e.to_string()).and_then(|t| Envelope::from_json(t).map_err(|e| e.to_string()));
-        match parsed {
-            Ok(envelope) => {
-                if envelope.step.is_some() {
-                    let address = envelope.address();
-                    self.first_step.get_or_insert_with(|| address.clone());
-                    self.last_step = Some(address);
-                }
-                let elided = matches!(envelope.event, crate::event::Event::Elided(_));
-                if seq != self.last.next() && !elided {
-                    self.complain(format!("event {seq} follows {}", self.last));
-                }
-            }
-            Err(reason) => self.complain(reason),
-        }
-        let (from, upto) = self.batch.get_or_insert((seq, seq));
-        (*from, *upto) = ((*from).min(seq), (*upto).max(seq));
-        self.in_batch += 1;
-        self.last = seq;
-    }
-
-    fn complain(&mut self, what: String) {
-        self.complaint.get_or_insert(what);
-    }
-
-    fn commit(&mut self, line: &[u8]) {
-        match serde_json::from_slice::<CommitLine>(line) {
-            Ok(commit) => {
-                if commit.crc32c != format!("{:08x}", self.crc) {
-                    self.complain("the lines do not match their commit's checksum: a byte was changed".into());
-                }
-                if commit.prev != self.prev {
-                    self.complain("the commit does not follow the one before: lines were cut out or changed".into());
-                }
-                if commit.upto != self.last {
-                    self.complain(format!(
-                        "the commit says that it covers events up to {}, the last one before it is {}",
-                        commit.upto, self.last
-                    ));
-                }
-                self.found.committed_upto = commit.upto;
-                self.prev = commit.crc32c;
-            }
-            Err(e) => self.complain(format!("a commit can't be read: {e}")),
-        }
-        self.end_batch();
-    }
-
-    /// Turns a complaint about the batch into damage, and begins the next one.
-    fn end_batch(&mut self) {
-        if let Some(what) = self.complaint.take() {
-            let (from, upto) = self.batch.unwrap_or((self.last, self.last));
-            let none = || "none".to_owned();
-            let steps = format!("{} to {}", self.first_step.clone().unwrap_or_else(none), self.last_step.clone().unwrap_or_else(none));
-            self.found.damage.push(Damage { from, upto, steps, what });
-        }
-        self.crc = 0;
-        self.batch = None;
-        self.in_batch = 0;
-        self.first_step = None;
-        self.last_step = None;
+        Ok(recording.integrity().clone())
     }
 }

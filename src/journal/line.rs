@@ -1,9 +1,9 @@
 //! Lines of a recording: telling them apart without parsing them, and writing them without a raw control byte.
 
-use super::RecordError;
+use super::{Header, RecordError};
 use crate::event::Seq;
-use crate::state::DashState;
 use serde::{Deserialize, Serialize};
+use std::io::{BufRead, Read};
 
 /// A commit: everything up to it was synced together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,10 +18,52 @@ pub struct CommitLine {
 
 /// The folded state after the event `upto`, so that a seek begins here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SnapshotLine {
+pub struct SnapshotLine<State> {
     pub k: String,
     pub upto: Seq,
-    pub state: DashState,
+    pub state: State,
+}
+
+/// In a segment's header: which segment of the recording it is, the first event in it, and the last commit's `crc32c` before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SegmentMark {
+    pub number: u32,
+    pub from: Seq,
+    pub prev: String,
+}
+
+/// The first line of a segment: the recording's header, and its place behind it.
+#[derive(Serialize)]
+pub struct SegmentHeader<'a> {
+    #[serde(flatten)]
+    pub header: &'a Header,
+    pub segment: &'a SegmentMark,
+}
+
+/// No line of ours is longer: the writer leaves out a snapshot that would be.
+pub const LINE_BYTES_MAX: usize = 64 << 20;
+
+/// What `take_line` found, and how many bytes it takes in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    Whole(u64),
+    /// The file ends within the line.
+    Torn(u64),
+    /// Passed over; only its beginning was kept.
+    TooLong(u64),
+    End,
+}
+
+/// Reads one line, newline included.
+pub fn take_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Taken> {
+    line.clear();
+    let bytes = file.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', line)?;
+    Ok(match line.last() {
+        None => Taken::End,
+        Some(b'\n') => Taken::Whole(bytes as u64),
+        Some(_) if bytes < LINE_BYTES_MAX => Taken::Torn(bytes as u64),
+        Some(_) => Taken::TooLong((bytes + file.skip_until(b'\n')?) as u64),
+    })
 }
 
 pub const COMMIT_KIND: &str = "Commit";

@@ -8,14 +8,18 @@ mod header;
 mod hub;
 mod integrity;
 mod line;
+mod medium;
+mod names;
 mod reader;
 mod recorder;
+mod scan;
+mod writer;
 
 pub use header::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, VERSION};
 pub use hub::{Delivery, Hub, Subscription};
 pub use integrity::{Damage, Integrity};
-pub use reader::{ReadError, Recording};
-pub use recorder::{RecordError, Recorder};
+pub use reader::{Boundaries, Events, ReadError, Recording};
+pub use recorder::{RecordError, Recorder, RecorderSettings};
 
 use crate::event::{Clock, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;

@@ -1,11 +1,11 @@
 //! The recording's writer: its own thread, group commits, and the one queue that the engine waits for.
 
 use super::header::Header;
-use super::line::{COMMIT_KIND, CommitLine, SNAPSHOT_KIND, SnapshotLine, crc_hex, write_line};
-use crate::event::{Envelope, Seq};
-use crate::state::DashState;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use super::medium::{self, Create};
+use super::writer::Writer;
+use crate::event::Envelope;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,14 +16,33 @@ use std::time::{Duration, Instant};
 const QUEUE_EVENTS: usize = 4096;
 /// A commit is made when this much is waiting, or when the first waiting event is as old as the commit interval.
 const COMMIT_BYTES: usize = 64 * 1024;
-/// A snapshot is written when the bytes since the last one reach this many times its size.
-const SNAPSHOT_FACTOR: usize = 16;
-/// No snapshot before this many bytes.
-const SNAPSHOT_BYTES_MIN: usize = 256 * 1024;
-/// Space that is kept so that the last commit lands on a full disk.
-const RESERVE_BYTES: u64 = 256 * 1024;
+const ENDED: &str = "the recorder's thread has ended";
 /// How long a failed write rests before it is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How a recording is written.
+#[derive(Clone, Copy, Debug)]
+pub struct RecorderSettings {
+    /// A crash loses no more than this.
+    pub commit_interval: Duration,
+    /// A snapshot is written when the bytes since the last one reach this many times its size.
+    pub snapshot_factor: usize,
+    /// No snapshot before this many bytes.
+    pub snapshot_bytes_min: usize,
+    /// No snapshot that is longer.
+    pub snapshot_bytes_max: usize,
+}
+
+impl Default for RecorderSettings {
+    fn default() -> Self {
+        Self {
+            commit_interval: Duration::from_millis(100),
+            snapshot_factor: 16,
+            snapshot_bytes_min: 256 * 1024,
+            snapshot_bytes_max: 32 << 20,
+        }
+    }
+}
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RecordError {
@@ -47,7 +66,7 @@ enum Message {
 pub struct Recorder {
     tx: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
-    failure: Arc<Mutex<Option<String>>>,
+    failure: Failure,
     path: PathBuf,
 }
 
@@ -55,11 +74,27 @@ impl Recorder {
     /// Makes the file (0600, in a directory made 0700 when it is missing), locks it, writes the header, and starts the thread.
     /// A crash loses no more than `commit_interval`.
     pub fn create(path: &Path, header: &Header, commit_interval: Duration) -> Result<Self, RecordError> {
-        let mut writer = Writer::create(path, header)?;
+        Self::with_settings(path, header, RecorderSettings { commit_interval, ..RecorderSettings::default() })
+    }
+
+    pub fn with_settings(path: &Path, header: &Header, settings: RecorderSettings) -> Result<Self, RecordError> {
+        Self::on(path, header, settings, Box::new(medium::create))
+    }
+
+    fn on(path: &Path, header: &Header, settings: RecorderSettings, create: Create) -> Result<Self, RecordError> {
+        let writer = Writer::create(path, header, settings, create)?;
+        let commit_interval = settings.commit_interval;
+        let state = Loop { writer, waiting_since: None, failed: false, commit_interval };
         let (tx, rx) = sync_channel(QUEUE_EVENTS);
-        let failure = Arc::new(Mutex::new(None));
+        let failure = Failure::default();
         let shared = failure.clone();
-        let spawned = std::thread::Builder::new().name("recorder".into()).spawn(move || writer.run(&rx, &shared, commit_interval));
+        let body = move || {
+            // The queue is closed after the reason was told.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| state.run(&rx, &shared))) {
+                shared.set(Some(format!("{ENDED}: {}; the recording ends at its last commit", panic_text(&*panic))));
+            }
+        };
+        let spawned = std::thread::Builder::new().name("recorder".into()).spawn(body);
         let thread = spawned.map_err(|e| RecordError::Open { path: path.to_owned(), reason: e.to_string() })?;
         Ok(Self { tx: Some(tx), thread: Some(thread), failure, path: path.to_owned() })
     }
@@ -69,24 +104,46 @@ impl Recorder {
     }
 
     pub fn send(&self, envelope: Arc<Envelope>) {
-        if let Some(tx) = &self.tx {
-            // The thread ends only after this handle was dropped.
-            let _ = tx.send(Message::Event(envelope));
+        if self.tx.as_ref().is_none_or(|tx| tx.send(Message::Event(envelope)).is_err()) {
+            self.failure.set_first(ENDED);
         }
     }
 
     pub fn commit(&self) -> Result<(), RecordError> {
         let (answer, wait) = sync_channel(1);
-        let sent = self.tx.as_ref().map(|tx| tx.send(Message::Commit(answer)));
-        match (sent, wait.recv()) {
-            (Some(Ok(())), Ok(result)) => result,
-            _ => Err(RecordError::Write("the recorder has ended".into())),
+        if self.tx.as_ref().is_none_or(|tx| tx.send(Message::Commit(answer)).is_err()) {
+            self.failure.set_first(ENDED);
         }
+        wait.recv().unwrap_or_else(|_| Err(RecordError::Write(ENDED.into())))
     }
 
     pub fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.get()
     }
+}
+
+/// Why nothing can be written, shared with the thread.
+#[derive(Clone, Default)]
+struct Failure(Arc<Mutex<Option<String>>>);
+
+impl Failure {
+    fn set(&self, reason: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+
+    /// Keeps an earlier reason, which says more.
+    fn set_first(&self, reason: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
+    }
+
+    fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
 }
 
 impl Drop for Recorder {
@@ -98,178 +155,234 @@ impl Drop for Recorder {
     }
 }
 
-/// The file and what is not in it yet.
-struct Writer {
-    file: File,
-    reserve: Option<PathBuf>,
-    /// Lines since the last commit.
-    batch: Vec<u8>,
-    batch_since: Option<Instant>,
-    upto: Seq,
-    prev: String,
-    /// Length of the file up to the last commit.
-    committed_bytes: u64,
-    state: DashState,
-    bytes_since_snapshot: usize,
-    snapshot_bytes: usize,
+/// What the thread has beside the writer.
+struct Loop {
+    writer: Writer,
+    /// When the first event that waits for a commit came, or when a commit last failed.
+    waiting_since: Option<Instant>,
+    failed: bool,
+    commit_interval: Duration,
 }
 
-impl Writer {
-    fn create(path: &Path, header: &Header) -> Result<Self, RecordError> {
-        let fail = |reason: String| RecordError::Open { path: path.to_owned(), reason };
-        if let Some(dir) = path.parent().filter(|d| !d.as_os_str().is_empty() && !d.exists()) {
-            make_dir(dir).map_err(|e| fail(format!("its directory can't be made: {e}")))?;
-        }
-        let mut options = OpenOptions::new();
-        options.append(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => RecordError::Exists(path.to_owned()),
-            _ => fail(e.to_string()),
-        })?;
-        file.try_lock().map_err(|e| fail(format!("another process writes it: {e}")))?;
-        let mut batch = Vec::new();
-        write_line(&mut batch, header)?;
-        let prev = crc_hex(&batch);
-        let mut writer = Self {
-            file,
-            reserve: reserve(path),
-            batch: Vec::new(),
-            batch_since: None,
-            upto: Seq(0),
-            prev,
-            committed_bytes: 0,
-            state: DashState::default(),
-            bytes_since_snapshot: 0,
-            snapshot_bytes: 0,
-        };
-        writer.put(&batch).map_err(|e| fail(e.to_string()))?;
-        Ok(writer)
-    }
-
-    fn run(&mut self, rx: &Receiver<Message>, failure: &Mutex<Option<String>>, commit_interval: Duration) {
-        let report = |result: &Result<(), RecordError>| {
-            *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(ToString::to_string);
-        };
-        let mut failed = false;
+impl Loop {
+    /// Until every sender is gone and the last commit was tried.
+    fn run(mut self, rx: &Receiver<Message>, failure: &Failure) {
         loop {
-            let rest = if failed { RETRY_INTERVAL } else { commit_interval };
-            let due = self.batch_since.map(|since| rest.saturating_sub(since.elapsed()));
+            let rest = if self.failed { RETRY_INTERVAL } else { self.commit_interval };
+            let due = self.waiting_since.map(|since| rest.saturating_sub(since.elapsed()));
             let message = match due {
                 Some(due) => rx.recv_timeout(due),
                 None => rx.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            let (answer, last) = match message {
+            let answer = match message {
                 Ok(Message::Event(envelope)) => {
-                    self.add(&envelope);
-                    if failed || self.batch.len() < COMMIT_BYTES && self.batch_since.is_some_and(|s| s.elapsed() < commit_interval) {
+                    self.writer.add(&envelope);
+                    let since = *self.waiting_since.get_or_insert_with(Instant::now);
+                    if self.failed || self.writer.waiting() < COMMIT_BYTES && since.elapsed() < self.commit_interval {
                         continue;
                     }
-                    (None, false)
+                    None
                 }
-                Ok(Message::Commit(answer)) => (Some(answer), false),
-                Err(RecvTimeoutError::Timeout) => (None, false),
-                Err(RecvTimeoutError::Disconnected) => (None, true),
+                Ok(Message::Commit(answer)) => Some(answer),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // It was told in `failure`; nobody waits for it any more.
+                    let _ = self.commit(failure);
+                    return;
+                }
             };
-            let result = self.commit();
-            failed = result.is_err();
-            if failed {
-                self.batch_since = Some(Instant::now());
-            }
-            report(&result);
+            let result = self.commit(failure);
             if let Some(answer) = answer {
                 let _ = answer.send(result);
             }
-            if last {
-                if let Some(reserve) = self.reserve.take() {
-                    let _ = std::fs::remove_file(reserve);
+        }
+    }
+
+    fn commit(&mut self, failure: &Failure) -> Result<(), RecordError> {
+        let result = self.writer.commit();
+        self.failed = result.is_err();
+        self.waiting_since = self.failed.then(Instant::now);
+        failure.set(result.as_ref().err().map(ToString::to_string));
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::HeaderEnv;
+    use super::super::medium::Medium;
+    use super::super::{Integrity, Journal, Recording, names};
+    use super::*;
+    use crate::event::{Level, LogLevel, LogLine, ManualClock, RunId, RunState, RunStateChanged, SafeText, Seed, Seq};
+    use std::collections::VecDeque;
+    use std::fs::File;
+    use std::io;
+
+    /// What the disk does at the next calls.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Act {
+        Well,
+        /// Half of the bytes, then an error; truncating works.
+        FullDisk,
+        /// As above, and truncating fails too.
+        StuckDisk,
+        SyncFails,
+        Panics,
+    }
+
+    struct Faulty {
+        file: File,
+        script: Arc<Mutex<VecDeque<Act>>>,
+        now: Act,
+    }
+
+    impl Medium for Faulty {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.now = self.script.lock().unwrap().pop_front().unwrap_or(Act::Well);
+            match self.now {
+                Act::Well | Act::SyncFails => self.file.append(bytes),
+                Act::FullDisk | Act::StuckDisk => {
+                    self.file.append(&bytes[..bytes.len() / 2])?;
+                    Err(io::Error::other("disk full"))
                 }
-                return;
+                Act::Panics => panic!("bad cable"),
             }
         }
-    }
 
-    fn add(&mut self, envelope: &Envelope) {
-        self.batch_since.get_or_insert_with(Instant::now);
-        let before = self.batch.len();
-        // Our own events always encode; one that did not would leave a hole that the reader names.
-        let _ = write_line(&mut self.batch, envelope);
-        self.upto = envelope.seq;
-        let _ = self.state.apply(envelope);
-        self.bytes_since_snapshot += self.batch.len() - before;
-        if self.bytes_since_snapshot >= SNAPSHOT_BYTES_MIN.max(SNAPSHOT_FACTOR * self.snapshot_bytes) {
-            let before = self.batch.len();
-            let line = SnapshotLine { k: SNAPSHOT_KIND.into(), upto: self.upto, state: self.state.clone() };
-            let _ = write_line(&mut self.batch, &line);
-            self.snapshot_bytes = self.batch.len() - before;
-            self.bytes_since_snapshot = 0;
+        fn sync(&mut self) -> io::Result<()> {
+            if self.now == Act::SyncFails { Err(io::Error::other("sync failed")) } else { Ok(()) }
+        }
+
+        fn set_len(&mut self, bytes: u64) -> io::Result<()> {
+            if self.now == Act::StuckDisk { Err(io::Error::other("stuck")) } else { Medium::set_len(&mut self.file, bytes) }
         }
     }
 
-    /// Writes the batch and its commit line, then syncs. On failure the file is as it was and the batch is kept.
-    fn commit(&mut self) -> Result<(), RecordError> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        let crc32c = crc_hex(&self.batch);
-        let line = CommitLine { k: COMMIT_KIND.into(), upto: self.upto, crc32c: crc32c.clone(), prev: self.prev.clone() };
-        let mut bytes = self.batch.clone();
-        write_line(&mut bytes, &line)?;
-        if let Err(first) = self.put(&bytes) {
-            // The reserve gives way for the last commit.
-            let Some(reserve) = self.reserve.take() else { return Err(RecordError::Write(first.to_string())) };
-            let _ = std::fs::remove_file(reserve);
-            self.put(&bytes).map_err(|_| RecordError::Write(first.to_string()))?;
-            self.landed(crc32c);
-            return Err(RecordError::Write(format!("{first}; everything so far was saved with the last reserve: free space and resume")));
-        }
-        self.landed(crc32c);
-        Ok(())
-    }
-
-    fn landed(&mut self, crc32c: String) {
-        self.prev = crc32c;
-        self.batch.clear();
-        self.batch_since = None;
-    }
-
-    /// Appends and syncs, or leaves the file as it was.
-    fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let result = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
-        match result {
-            Ok(()) => {
-                self.committed_bytes += bytes.len() as u64;
-                Ok(())
-            }
-            Err(e) => {
-                let _ = self.file.set_len(self.committed_bytes);
-                Err(e)
-            }
+    fn header() -> Header {
+        Header {
+            fmt: super::super::FORMAT.into(),
+            v: super::super::VERSION,
+            id: RunId::from("01J00000000000000000000000"),
+            started: "2026-01-01T00:00:00Z".into(),
+            build: "test".into(),
+            env: HeaderEnv { name: "ops".into(), version: "1".into(), params_sha256: "ab".into() },
+            level: Level::L1,
+            seed: Seed(1),
+            config_sha256: "cd".into(),
+            checkpoint: None,
+            lanes: 1,
+            redaction: "v1".into(),
+            cpu: vec![],
         }
     }
-}
 
-fn make_dir(dir: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
-}
+    /// A journal whose disk plays `script`, an act a write; the header's comes first.
+    fn journal(path: &Path, script: &[Act]) -> Journal {
+        let script = Arc::new(Mutex::new(script.iter().copied().collect::<VecDeque<_>>()));
+        let create: Create = Box::new(move |path| {
+            let file = File::options().append(true).create_new(true).open(path)?;
+            Ok(Box::new(Faulty { file, script: script.clone(), now: Act::Well }))
+        });
+        let settings = RecorderSettings { commit_interval: Duration::from_secs(600), ..RecorderSettings::default() };
+        let recorder = Recorder::on(path, &header(), settings, create).unwrap();
+        Journal::new(Arc::new(ManualClock::default()), Some(recorder))
+    }
 
-/// A file beside the recording that keeps space; without it a full disk loses what was not committed yet, no more.
-fn reserve(path: &Path) -> Option<PathBuf> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".reserve");
-    let path = PathBuf::from(name);
-    let mut file = File::create(&path).ok()?;
-    let written = std::io::copy(&mut std::io::Read::take(std::io::repeat(0), RESERVE_BYTES), &mut file);
-    match written {
-        Ok(RESERVE_BYTES) => Some(path),
-        Ok(_) | Err(_) => {
-            let _ = std::fs::remove_file(&path);
-            None
+    fn say(journal: &mut Journal, text: &str) {
+        let text = SafeText::new(text);
+        journal.append(Default::default(), LogLine { level: LogLevel::Info, target: SafeText::new("t"), text });
+    }
+
+    fn end(mut journal: Journal) {
+        journal.append(Default::default(), RunStateChanged { state: RunState::Ended, reason: SafeText::new("done") });
+        let _ = journal.commit();
+    }
+
+    fn read(path: &Path) -> (Vec<u64>, Integrity) {
+        let mut recording = Recording::open(path).unwrap();
+        let seqs = recording.events_from(Seq(1)).unwrap().map(|e| e.unwrap()).filter(|e| e.event.kind() != "Elided").map(|e| e.seq.0);
+        (seqs.collect(), Integrity::check(path).unwrap())
+    }
+
+    #[test]
+    fn a_failed_sync_begins_a_segment_and_nothing_is_written_to_the_old_file_again() {
+        for first in [Act::SyncFails, Act::StuckDisk] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a.jsonl");
+            // Header, commit, the failing commit; the segment's header fails too, and its second one lands.
+            let mut journal =
+                journal(&path, &[Act::Well, Act::Well, first, Act::SyncFails, Act::Well, Act::Well, Act::Well, Act::SyncFails]);
+            say(&mut journal, "one");
+            journal.commit().unwrap();
+            say(&mut journal, "two");
+            assert!(journal.commit().unwrap_err().to_string().contains("sync failed"));
+            let old = std::fs::read(&path).unwrap();
+            let told = journal.commit().unwrap_err().to_string();
+            assert!(told.contains("a.2.jsonl"), "{told}");
+            say(&mut journal, "three");
+            journal.commit().unwrap();
+            say(&mut journal, "four");
+            assert!(journal.commit().unwrap_err().to_string().contains("a.3.jsonl"));
+            end(journal);
+            assert_eq!(std::fs::read(&path).unwrap(), old);
+            let (seqs, integrity) = read(&path);
+            assert_eq!((seqs, integrity.lines()), (vec![1, 2, 3, 4, 5], vec![]));
+            assert!(Recording::open(&names::segment(&path, 2)).err().unwrap().to_string().contains("segment 2"));
+            // Without its last segment the recording is not whole.
+            std::fs::remove_file(names::segment(&path, 3)).unwrap();
+            assert!(!Integrity::check(&path).unwrap().is_intact());
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_tried_again_on_the_same_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        // The reserve is given up at the second; the third try has none.
+        let mut journal = journal(&path, &[Act::Well, Act::FullDisk, Act::Well, Act::FullDisk, Act::Well]);
+        say(&mut journal, "one");
+        assert!(journal.commit().unwrap_err().to_string().contains("reserve"));
+        say(&mut journal, "two");
+        assert!(journal.commit().unwrap_err().to_string().contains("disk full"));
+        journal.commit().unwrap();
+        assert_eq!(journal.recorder_failure(), None);
+        end(journal);
+        let (seqs, integrity) = read(&path);
+        assert_eq!((seqs, integrity.lines()), (vec![1, 2, 3], vec![]));
+        assert!(!names::segment(&path, 1).exists());
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        let (other, reserve) = (names::segment(&path, 1), names::reserve(&path));
+        std::fs::write(&other, "mine").unwrap();
+        std::fs::write(&reserve, "mine too").unwrap();
+        let mut journal = journal(&path, &[Act::Well, Act::SyncFails]);
+        say(&mut journal, "one");
+        assert!(journal.commit().unwrap_err().to_string().contains("a.1.jsonl"));
+        assert!(journal.commit().unwrap_err().to_string().contains("goes on in"));
+        end(journal);
+        let (seqs, integrity) = read(&path);
+        assert_eq!((seqs, integrity.lines()), (vec![1, 2], vec![]));
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "mine");
+        assert_eq!(std::fs::read_to_string(&reserve).unwrap(), "mine too");
+    }
+
+    #[test]
+    fn a_thread_that_ended_is_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        let mut journal = journal(&path, &[Act::Well, Act::Panics]);
+        say(&mut journal, "one");
+        assert!(journal.commit().is_err());
+        while journal.recorder_failure().is_none() {
+            std::thread::yield_now();
+        }
+        let told = journal.recorder_failure().unwrap();
+        assert!(told.contains("bad cable"), "{told}");
+        say(&mut journal, "two");
+        assert!(journal.recorder_failure().is_some());
     }
 }

@@ -59,7 +59,9 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
     if args.headless || args.json || !has_terminal {
         return headless(&mut recording, args, from.unwrap_or(Seq(1)), stop);
     }
-    super::screen::replay(recording, from, stop, args.speed, config)
+    let integrity = recording.integrity().clone();
+    super::screen::replay(recording, from, stop, args.speed, config)?;
+    partial(&integrity)
 }
 
 /// The first event from `from` on for which the condition holds.
@@ -95,7 +97,6 @@ fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
 }
 
 fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Option<Seq>) -> Outcome {
-    let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
     let stdout = std::io::stdout();
     let mut out = std::io::BufWriter::new(stdout.lock());
     for envelope in recording.events_from(from).map_err(Failure::usage)? {
@@ -120,7 +121,7 @@ fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Optio
         }
     }
     out.flush().map_err(unwritten)?;
-    partial(&integrity)
+    partial(recording.integrity())
 }
 
 /// A recording that is not whole is partial input.
@@ -132,7 +133,6 @@ fn partial(integrity: &Integrity) -> Outcome {
 }
 
 fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Outcome {
-    let integrity = Integrity::check(recording.path()).map_err(Failure::usage)?;
     let header = recording.header().clone();
     let env = environment(&header.env.name)?;
     let mut events: Vec<Arc<Envelope>> = Vec::new();
@@ -145,6 +145,11 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
                 break;
             }
         }
+    }
+    // What comes behind damage can't be held against the recording: it is partial input, and its steps are named.
+    let integrity = recording.integrity();
+    if let Some(damaged) = integrity.damage.iter().map(|d| d.from).min() {
+        events.retain(|e| e.seq < damaged);
     }
     let report = match what {
         VerifyArg::Sim => verify(&header, events, env.as_ref()).map_err(failure)?,
@@ -168,7 +173,7 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
     } else {
         say(told(&report))?;
     }
-    partial(&integrity)
+    partial(integrity)
 }
 
 fn told(report: &VerifyReport) -> String {

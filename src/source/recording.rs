@@ -15,12 +15,18 @@ pub struct RecordingSource {
     head_t_ns: u64,
     playing: bool,
     speed: Pace,
-    /// Clock when the playhead last stood still at `head_t_ns`.
+    /// The clock, and the recorded time at which the playhead was then.
     origin: (u64, u64),
     jump: Option<Seq>,
     /// Events read ahead, oldest first.
     ahead: std::collections::VecDeque<Arc<Envelope>>,
     damage: Option<String>,
+    /// Findings of which `damage` tells; reading may find more.
+    damages: usize,
+}
+
+fn told(integrity: &Integrity) -> Option<String> {
+    (!integrity.is_intact()).then(|| integrity.lines().join("; "))
 }
 
 /// Events that are read from the file at a time.
@@ -28,8 +34,7 @@ const READ_AHEAD: usize = 512;
 
 impl RecordingSource {
     pub fn new(recording: Recording, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
-        let integrity = Integrity::check(recording.path())?;
-        let damage = (!integrity.is_intact()).then(|| integrity.lines().join("; "));
+        let (damage, damages) = (told(recording.integrity()), recording.integrity().damage.len());
         Ok(Self {
             recording,
             clock,
@@ -41,6 +46,7 @@ impl RecordingSource {
             jump: Some(Seq(0)),
             ahead: Default::default(),
             damage,
+            damages,
         })
     }
 
@@ -53,9 +59,11 @@ impl RecordingSource {
         &self.recording
     }
 
-    /// Takes the present as the playhead's new origin.
+    /// Takes the present as the origin of the playhead, which stays where it is: in a long gap that is between two events.
     fn rebase(&mut self) {
-        self.origin = (self.clock.now_ns(), self.head_t_ns);
+        let next_t_ns = self.ahead.front().map_or(self.head_t_ns, |e| e.t_ns);
+        let t_ns = if self.playing { self.reached_t_ns().min(next_t_ns).max(self.head_t_ns) } else { self.origin.1 };
+        self.origin = (self.clock.now_ns(), t_ns);
     }
 
     /// Recorded time that the playhead has reached.
@@ -74,6 +82,10 @@ impl RecordingSource {
             let from = self.head.next();
             for envelope in self.recording.events_from(from)?.take(READ_AHEAD) {
                 self.ahead.push_back(envelope?);
+            }
+            let integrity = self.recording.integrity();
+            if integrity.damage.len() != self.damages {
+                (self.damage, self.damages) = (told(integrity), integrity.damage.len());
             }
         }
         Ok(self.ahead.front())
@@ -96,7 +108,7 @@ impl FrameSource for RecordingSource {
             let state = self.recording.state_at(seq)?;
             (self.head, self.head_t_ns) = (state.seq, state.t_ns);
             self.ahead.clear();
-            self.rebase();
+            self.origin = (self.clock.now_ns(), self.head_t_ns);
             out.push(Frame::Snapshot(Box::new(state)));
             return Ok(SourceStatus::More);
         }
@@ -163,8 +175,8 @@ impl Playback for RecordingSource {
     }
 
     fn set_playing(&mut self, playing: bool) {
-        self.playing = playing;
         self.rebase();
+        self.playing = playing;
     }
 
     fn speed(&self) -> Pace {
@@ -172,9 +184,8 @@ impl Playback for RecordingSource {
     }
 
     fn set_speed(&mut self, speed: Pace) {
-        self.head_t_ns = self.head_t_ns.max(self.reached_t_ns().min(self.head_t_ns));
-        self.speed = speed;
         self.rebase();
+        self.speed = speed;
     }
 
     fn seek(&mut self, seq: Seq) {

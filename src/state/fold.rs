@@ -1,6 +1,8 @@
 //! The fold itself: one arm an event kind.
 
-use super::{CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, Transcript};
+use super::{
+    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, ToolStats, Transcript,
+};
 use crate::event::{
     AlertState, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq,
     ToolCallFinished, TransitionRecorded,
@@ -29,7 +31,7 @@ impl DashState {
             Event::Elided(e) => e.from,
             _ => envelope.seq,
         };
-        if first != self.seq.next() {
+        if first != self.seq.next() || first > envelope.seq {
             return Err(ApplyError::Gap { after: self.seq, found: envelope.seq });
         }
         self.seq = envelope.seq;
@@ -45,7 +47,9 @@ impl DashState {
 
     /// Share of the newest `window` episodes that succeeded; unset before the first has ended.
     pub fn success_ratio(&self, window: usize) -> Option<f64> {
-        let newest: Vec<bool> = self.episodes.iter().rev().take(window).map(|e| e.end.success).collect();
+        // What the operator cut short says nothing of the agent.
+        let whole = self.episodes.iter().rev().filter(|e| e.end.ending != EpisodeEnding::Aborted);
+        let newest: Vec<bool> = whole.take(window).map(|e| e.end.success).collect();
         (!newest.is_empty()).then(|| newest.iter().filter(|s| **s).count() as f64 / newest.len() as f64)
     }
 
@@ -87,30 +91,30 @@ impl DashState {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 let streaming = lane.transcript.streaming.get_or_insert_with(|| Streaming { started_t_ns: t_ns, ..Streaming::default() });
                 streaming.text.push(&e.text);
-                streaming.tokens += e.tokens;
+                streaming.tokens = streaming.tokens.saturating_add(e.tokens);
             }
             Event::MessageCompleted(e) => {
-                self.tokens_total += e.token_ids.len() as u64;
+                self.tokens_total = self.tokens_total.saturating_add(e.token_ids.len() as u64);
                 self.lanes.entry(envelope.lane).or_default().message(envelope, e);
             }
             Event::ToolCallStarted(e) => {
-                let stats = self.tools.entry(e.call.name.clone()).or_default();
-                stats.calls_total += 1;
-                stats.in_flight += 1;
+                let stats = self.tool_stats(&e.call.name);
+                stats.calls_total = stats.calls_total.saturating_add(1);
+                stats.in_flight = stats.in_flight.saturating_add(1);
                 let kind = RowKind::Action { call: e.call.clone(), route: e.route, outcome: None, reward: None };
                 self.lanes.entry(envelope.lane).or_default().push(envelope, kind);
             }
             Event::ToolCallFinished(e) => self.tool_finished(envelope, e),
             Event::TransitionRecorded(e) => self.lanes.entry(envelope.lane).or_default().transition(envelope, e),
-            Event::DecisionSettled(_) => self.decisions_total += 1,
+            Event::DecisionSettled(_) => self.decisions_total = self.decisions_total.saturating_add(1),
             Event::MemoryCompressed(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.episode.compression_ratio_last = Some(e.ratio);
                 lane.push(envelope, RowKind::Compressed { before: e.before, after: e.after, ratio: e.ratio });
             }
             Event::EpisodeEnded(e) => {
-                self.episodes_total += 1;
-                self.successes_total += u64::from(e.success);
+                self.episodes_total = self.episodes_total.saturating_add(1);
+                self.successes_total = self.successes_total.saturating_add(u64::from(e.success));
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.episode.ended = Some(e.clone());
                 lane.transcript.streaming = None;
@@ -178,34 +182,44 @@ impl DashState {
             }
             Event::CommandAccepted(e) => self.log(envelope, LogLevel::Debug, "command", format!("{:?}", e.command)),
             Event::CommandRejected(e) => {
-                self.command_errors_total += 1;
+                self.command_errors_total = self.command_errors_total.saturating_add(1);
                 self.log(envelope, LogLevel::Warn, "command", format!("{:?} refused: {}", e.command, e.reason));
             }
             Event::SinkFailed(e) => self.log(envelope, LogLevel::Error, &e.sink, e.reason.to_string()),
             Event::SamplesDropped(e) => {
-                self.samples_dropped_total += e.count;
+                self.samples_dropped_total = self.samples_dropped_total.saturating_add(e.count);
                 self.log(envelope, LogLevel::Warn, &e.sampler, format!("{} samples dropped", e.count));
             }
             Event::LogLine(e) => self.log(envelope, e.level, &e.target, e.text.to_string()),
             Event::Elided(_) => {}
-            Event::Unknown { .. } => self.unknown_events_total += 1,
+            Event::Unknown { .. } => self.unknown_events_total = self.unknown_events_total.saturating_add(1),
         }
     }
 
     fn tool_finished(&mut self, envelope: &Envelope, e: &ToolCallFinished) {
-        let stats = self.tools.entry(e.tool.to_string()).or_default();
+        let stats = self.tool_stats(&e.tool);
         stats.in_flight = stats.in_flight.saturating_sub(1);
         stats.durations_ns.push(e.duration_ns);
-        let lane = self.lanes.entry(envelope.lane).or_default();
         if let Some(error_type) = e.error_type {
-            stats.errors_total += 1;
+            stats.errors_total = stats.errors_total.saturating_add(1);
             stats.last_error = Some((error_type, e.result.clone()));
-            lane.episode.tool_errors += 1;
+        }
+        let lane = self.lanes.entry(envelope.lane).or_default();
+        if e.error_type.is_some() {
+            lane.episode.tool_errors = lane.episode.tool_errors.saturating_add(1);
         }
         let done = Outcome { result: e.result.clone(), error_type: e.error_type, duration_ns: e.duration_ns };
-        if let Some(RowKind::Action { outcome, .. }) = lane.last_action() {
+        lane.transcript.change_last(|kind| {
+            let RowKind::Action { outcome, .. } = kind else { return false };
             *outcome = Some(done);
-        }
+            true
+        });
+    }
+
+    fn tool_stats(&mut self, name: &str) -> &mut ToolStats {
+        let name = ToolStats::key(name);
+        let has_row = self.tools.contains_key(&name) || self.tools.len() < ToolStats::TOOLS_MAX;
+        self.tools.entry(if has_row { name } else { ToolStats::OTHERS.to_owned() }).or_default()
     }
 
     fn mark(&mut self, envelope: &Envelope, kind: MarkKind) {
@@ -253,16 +267,121 @@ impl LaneState {
         let step = envelope.step.unwrap_or_default().0;
         episode.rewards.push(SeriesPoint { step, t_ns: envelope.t_ns, value: e.reward });
         match &e.action {
-            RecordedAction::Text(text) => self.push(envelope, RowKind::Text { text: text.clone() }),
-            RecordedAction::Tool(_) | RecordedAction::Outside { .. } => {
-                if let Some(RowKind::Action { reward, .. }) = self.last_action() {
-                    *reward = Some(e.reward);
+            // A call that was refused goes to the environment as words; its row is there already.
+            RecordedAction::Text(text) => {
+                if !self.reward_open_action(e.reward) {
+                    self.push(envelope, RowKind::Text { text: text.clone() });
                 }
+            }
+            RecordedAction::Tool(_) | RecordedAction::Outside { .. } => {
+                self.reward_open_action(e.reward);
             }
         }
     }
 
-    fn last_action(&mut self) -> Option<&mut RowKind> {
-        self.transcript.rows.last_mut().map(|row| &mut row.kind).filter(|kind| matches!(kind, RowKind::Action { .. }))
+    /// Gives the reward to the newest row if that is a call that has none yet.
+    fn reward_open_action(&mut self, given: f64) -> bool {
+        self.transcript.change_last(|kind| {
+            let RowKind::Action { reward: reward @ None, .. } = kind else { return false };
+            *reward = Some(given);
+            true
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Elided, ErrorType, Route, SamplesDropped, StepIndex, ThoughtDelta, ToolCall, ToolCallStarted};
+
+    fn say(state: &mut DashState, event: impl Into<Event>) {
+        let (seq, step) = (state.seq.next(), Some(StepIndex(1)));
+        let envelope = Envelope { seq, t_ns: 1, lane: LaneId(0), episode: None, step, event: event.into() };
+        state.apply(&envelope).unwrap();
+    }
+
+    fn started(name: &str) -> ToolCallStarted {
+        ToolCallStarted { call_id: 1, route: Route::Tool, call: ToolCall::new(name) }
+    }
+
+    fn finished(name: &str) -> ToolCallFinished {
+        let error_type = Some(ErrorType::Refused);
+        ToolCallFinished { call_id: 1, tool: SafeText::new(name), result: SafeText::new("no"), error_type, duration_ns: 3 }
+    }
+
+    #[test]
+    fn a_hostile_name_is_counted_by_one_row() {
+        let mut state = DashState::default();
+        let name = "\u{1b}[2Jx".repeat(200);
+        say(&mut state, started(&name));
+        say(&mut state, finished(&name));
+        let rows: Vec<_> = state.tools.values().map(|t| (t.calls_total, t.errors_total, t.in_flight)).collect();
+        assert_eq!(rows, [(1, 1, 0)]);
+    }
+
+    #[test]
+    fn made_up_names_share_a_row() {
+        let mut state = DashState::default();
+        for i in 0..500 {
+            say(&mut state, started(&format!("tool{i}")));
+            say(&mut state, finished(&format!("tool{i}")));
+        }
+        assert_eq!(state.tools.len(), ToolStats::TOOLS_MAX + 1);
+        let others = &state.tools[ToolStats::OTHERS];
+        assert_eq!((others.calls_total, others.in_flight), (500 - ToolStats::TOOLS_MAX as u64, 0));
+    }
+
+    #[test]
+    fn a_refused_call_is_one_row_with_its_reward() {
+        let mut state = DashState::default();
+        say(&mut state, started("scale"));
+        say(&mut state, finished("scale"));
+        let transition = |reward| TransitionRecorded {
+            action: RecordedAction::Text(SafeText::new("scale()")),
+            reward,
+            terminated: false,
+            truncated: false,
+            value: None,
+            state_hash: 1,
+            reward_sum: reward,
+            discounted_sum: reward,
+        };
+        say(&mut state, transition(0.25));
+        let rows = &state.lanes[&LaneId(0)].transcript.rows;
+        assert_eq!(rows.len(), 1);
+        assert!(matches!(rows.last().map(|r| &r.kind), Some(RowKind::Action { reward: Some(r), .. }) if *r == 0.25));
+        // Words without a call have a row of their own.
+        say(&mut state, transition(0.5));
+        assert_eq!(state.lanes[&LaneId(0)].transcript.rows.len(), 2);
+    }
+
+    #[test]
+    fn numbers_near_their_end_stay_there() {
+        let mut state = DashState::default();
+        for _ in 0..2 {
+            say(&mut state, ThoughtDelta { text: SafeText::new("x"), tokens: u32::MAX - 1 });
+            say(&mut state, SamplesDropped { sampler: SafeText::new("gpu"), count: u64::MAX - 1 });
+        }
+        assert_eq!(state.samples_dropped_total, u64::MAX);
+        assert_eq!(state.lanes[&LaneId(0)].transcript.streaming.as_ref().map(|s| s.tokens), Some(u32::MAX));
+    }
+
+    #[test]
+    fn a_range_that_was_left_out_is_passed_over_and_a_false_one_is_not() {
+        let elided = |seq, from| Envelope {
+            seq: Seq(seq),
+            t_ns: 1,
+            lane: LaneId(0),
+            episode: None,
+            step: None,
+            event: Elided { from: Seq(from), upto: Seq(seq) }.into(),
+        };
+        let mut state = DashState::default();
+        state.apply(&elided(9, 1)).unwrap();
+        assert_eq!(state.seq, Seq(9));
+        assert!(state.apply(&elided(12, 11)).is_err(), "10 is missing");
+        assert!(state.apply(&elided(3, 10)).is_err(), "it would go back");
+        state.apply(&elided(u64::MAX, 10)).unwrap();
+        assert_eq!(state.seq.next(), Seq(u64::MAX));
     }
 }

@@ -3,37 +3,47 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Keeps the newest `capacity` entries.
+/// Entries a ring keeps unless told otherwise.
+const CAPACITY_DEFAULT: usize = 1024;
+
+/// Keeps the newest `CAPACITY` entries. The capacity is the program's and never a file's: it is part of the type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ring<T> {
-    capacity: usize,
+#[serde(from = "Kept<T>")]
+pub struct Ring<T, const CAPACITY: usize = CAPACITY_DEFAULT> {
     items: VecDeque<T>,
     /// Entries ever pushed, those that fell out included.
     total: u64,
 }
 
-/// Entries a ring keeps unless told otherwise.
-const CAPACITY_DEFAULT: usize = 1024;
+/// What a file says of a ring.
+#[derive(Deserialize)]
+struct Kept<T> {
+    items: VecDeque<T>,
+    total: u64,
+}
 
-impl<T> Default for Ring<T> {
-    fn default() -> Self {
-        Self::with_capacity(CAPACITY_DEFAULT)
+impl<T, const CAPACITY: usize> From<Kept<T>> for Ring<T, CAPACITY> {
+    fn from(mut kept: Kept<T>) -> Self {
+        let total = kept.total.max(kept.items.len() as u64);
+        let surplus = kept.items.len().saturating_sub(CAPACITY);
+        kept.items.drain(..surplus);
+        Self { items: kept.items, total }
     }
 }
 
-impl<T> Ring<T> {
-    /// # Panics
-    /// Never; a capacity of 0 keeps nothing.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self { capacity, items: VecDeque::new(), total: 0 }
+impl<T, const CAPACITY: usize> Default for Ring<T, CAPACITY> {
+    fn default() -> Self {
+        Self { items: VecDeque::new(), total: 0 }
     }
+}
 
+impl<T, const CAPACITY: usize> Ring<T, CAPACITY> {
     pub fn push(&mut self, item: T) {
-        self.total += 1;
-        if self.capacity == 0 {
+        self.total = self.total.saturating_add(1);
+        if CAPACITY == 0 {
             return;
         }
-        if self.items.len() == self.capacity {
+        if self.items.len() >= CAPACITY {
             self.items.pop_front();
         }
         self.items.push_back(item);
@@ -71,5 +81,22 @@ impl<T> Ring<T> {
     /// Takes out the oldest entry.
     pub fn pop_oldest(&mut self) -> Option<T> {
         self.items.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_neither_the_capacity_nor_fewer_pushes_than_it_holds() {
+        let text = r#"{"capacity":18446744073709551615,"items":[1,2,3,4],"total":1}"#;
+        let mut ring: Ring<u8, 3> = serde_json::from_str(text).unwrap();
+        assert_eq!((ring.iter().copied().collect::<Vec<_>>(), ring.total()), (vec![2, 3, 4], 4));
+        ring.push(5);
+        assert_eq!(ring.iter().copied().collect::<Vec<_>>(), [3, 4, 5]);
+        let mut full: Ring<u8, 3> = serde_json::from_str(r#"{"items":[],"total":18446744073709551615}"#).unwrap();
+        full.push(1);
+        assert_eq!(full.total(), u64::MAX);
     }
 }

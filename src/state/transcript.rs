@@ -3,6 +3,7 @@
 use super::Ring;
 use crate::event::{EpisodeId, ErrorType, Route, SafeText, Seq, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Bytes of text that a lane keeps.
 const BYTES_MAX: usize = 1 << 20;
@@ -10,50 +11,92 @@ const BYTES_MAX: usize = 1 << 20;
 const ROWS_MAX: usize = 8192;
 
 /// One lane's rows, oldest first, bounded in bytes; older ones come by page from the source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
 pub struct Transcript {
-    pub rows: Ring<Row>,
+    pub rows: Ring<Row, ROWS_MAX>,
     /// The message that is being decoded, if one is.
     pub streaming: Option<Streaming>,
-    /// Bytes of text in `rows`.
-    pub bytes: usize,
+    /// Bytes of text in `rows`; counted, never read from a file.
+    #[serde(skip)]
+    bytes: usize,
 }
 
-impl Default for Transcript {
-    fn default() -> Self {
-        Self { rows: Ring::with_capacity(ROWS_MAX), streaming: None, bytes: 0 }
+/// What a file says of a transcript.
+#[derive(Deserialize)]
+struct Kept {
+    rows: Ring<Row, ROWS_MAX>,
+    streaming: Option<Streaming>,
+}
+
+impl From<Kept> for Transcript {
+    fn from(kept: Kept) -> Self {
+        let bytes = kept.rows.iter().map(Row::bytes).sum();
+        let mut transcript = Self { rows: kept.rows, streaming: kept.streaming, bytes };
+        transcript.trim();
+        transcript
     }
 }
 
 impl Transcript {
     /// Appends a row; the oldest ones give way when the text is too much.
     pub fn push(&mut self, row: Row) {
-        if self.rows.len() == ROWS_MAX
-            && let Some(oldest) = self.rows.pop_oldest()
-        {
-            self.bytes -= oldest.bytes();
+        if self.rows.len() == ROWS_MAX {
+            self.drop_oldest();
         }
         self.bytes += row.bytes();
         self.rows.push(row);
+        self.trim();
+    }
+
+    /// Lets `change` at the newest row, whose text it may make longer. False when there is none, or when `change` did not want it.
+    pub fn change_last(&mut self, change: impl FnOnce(&mut RowKind) -> bool) -> bool {
+        let Some(row) = self.rows.last_mut() else { return false };
+        let before = row.bytes();
+        let changed = change(&mut row.kind);
+        self.bytes = self.bytes.saturating_sub(before).saturating_add(row.bytes());
+        self.trim();
+        changed
+    }
+
+    fn trim(&mut self) {
         while self.bytes > BYTES_MAX && self.rows.len() > 1 {
-            if let Some(oldest) = self.rows.pop_oldest() {
-                self.bytes -= oldest.bytes();
-            }
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.rows.pop_oldest() {
+            self.bytes = self.bytes.saturating_sub(oldest.bytes());
         }
     }
 }
 
 impl Row {
-    /// Bytes of text that were there when the row was made; what comes to it later does not count.
+    /// Bytes of text in it.
     fn bytes(&self) -> usize {
         match &self.kind {
             RowKind::EpisodeStart { goal, .. } => goal.len(),
             RowKind::Observation { text, compact } => text.len() + compact.len(),
             RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => text.len(),
-            RowKind::Action { call, .. } => call.name.len() + call.arguments.len() * 32,
+            RowKind::Action { call, outcome, .. } => {
+                let arguments: usize = call.arguments.iter().map(|(key, value)| key.len() + value_bytes(value)).sum();
+                call.name.len() + arguments + outcome.as_ref().map_or(0, |o| o.result.len())
+            }
             RowKind::Compressed { .. } => 0,
             RowKind::EpisodeEnd { truth, .. } => truth.len(),
         }
+    }
+}
+
+/// About what a value takes: its text, and a word for whatever has none.
+fn value_bytes(value: &Value) -> usize {
+    const WORD: usize = 8;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => WORD,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_bytes).sum::<usize>() + WORD,
+        Value::Object(fields) => fields.iter().map(|(key, value)| key.len() + value_bytes(value)).sum::<usize>() + WORD,
     }
 }
 
@@ -134,4 +177,42 @@ pub struct Outcome {
     pub result: SafeText,
     pub error_type: Option<ErrorType>,
     pub duration_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn action(argument: &str) -> Row {
+        let call = ToolCall::new("note").with("text", serde_json::json!([{ "t": argument }]));
+        let kind = RowKind::Action { call, route: Route::Tool, outcome: None, reward: None };
+        Row { seq: Seq(1), t_ns: 0, episode: EpisodeId(1), step: StepIndex(1), kind }
+    }
+
+    #[test]
+    fn arguments_and_outcomes_count_and_the_bound_holds() {
+        let mut transcript = Transcript::default();
+        let long = "x".repeat(BYTES_MAX / 4);
+        for _ in 0..8 {
+            transcript.push(action(&long));
+            assert!(transcript.change_last(|kind| {
+                let RowKind::Action { outcome, .. } = kind else { return false };
+                *outcome = Some(Outcome { result: SafeText::new(&long), error_type: None, duration_ns: 1 });
+                true
+            }));
+        }
+        let held: usize = transcript.rows.iter().map(Row::bytes).sum();
+        assert_eq!((held, transcript.rows.len()), (transcript.bytes, 1));
+        assert!(held <= BYTES_MAX, "{held}");
+    }
+
+    #[test]
+    fn bytes_are_counted_anew_and_not_believed() {
+        let mut transcript = Transcript::default();
+        transcript.push(action("abc"));
+        let text = serde_json::to_string(&transcript).unwrap();
+        assert!(!text.contains("bytes"));
+        let hostile = text.replacen('{', "{\"bytes\":18446744073709551615,", 1);
+        assert_eq!(serde_json::from_str::<Transcript>(&hostile).unwrap(), transcript);
+    }
 }

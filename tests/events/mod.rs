@@ -27,7 +27,7 @@ impl Random {
 
     fn float(&mut self) -> f64 {
         let plain = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        self.pick(&[plain, -plain * 1e-300, plain * 1e17, 0.1 + 0.2, -0.0, f64::INFINITY, f64::NEG_INFINITY])
+        self.pick(&[plain, -plain * 1e-300, plain * 1e17, 0.1 + 0.2, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN])
     }
 
     fn finite(&mut self) -> f64 {
@@ -149,7 +149,7 @@ impl Random {
             lanes: 3,
             max_steps: 20,
             tools: vec![ToolSpec { name: "scale".into(), description: "d".into(), parameters: json!({"type": "object"}), mutates: true }],
-            reward: RewardFormula::default(),
+            reward: RewardFormula { gamma: self.float(), ..RewardFormula::default() },
             profile: "test".into(),
             decoding: self.maybe(|r| Decoding {
                 temperature: 0.7,
@@ -190,10 +190,27 @@ impl Random {
     }
 
     fn telemetry(&mut self) -> TelemetrySampled {
-        let lost = GpuSample { lost: self.maybe(Self::text), power_watts: self.maybe(Self::finite), ..GpuSample::default() };
+        let lost = GpuSample {
+            lost: self.maybe(Self::text),
+            utilization_ratio: self.maybe(Self::float),
+            power_watts: self.maybe(Self::float),
+            power_limit_watts: self.maybe(Self::float),
+            temperature_celsius: self.maybe(Self::float),
+            ..GpuSample::default()
+        };
         let reason = self.text();
         let gpu = self.pick(&[GpuStatus::Unavailable { reason }, GpuStatus::Devices(vec![lost])]);
-        TelemetrySampled { host: HostSample { cpu_ratio: self.maybe(Self::finite), ..HostSample::default() }, gpu }
+        let host = HostSample {
+            cpu_ratio: self.maybe(Self::float),
+            core_ratios: vec![self.float(), self.float()],
+            process_cpu_cores: self.maybe(Self::float),
+            process_read_bytes_per_second: self.maybe(Self::float),
+            process_written_bytes_per_second: self.maybe(Self::float),
+            network_received_bytes_per_second: self.maybe(Self::float),
+            network_sent_bytes_per_second: self.maybe(Self::float),
+            ..HostSample::default()
+        };
+        TelemetrySampled { host, gpu }
     }
 
     fn observation(&mut self) -> Observation {
@@ -208,7 +225,7 @@ impl Random {
             "EpisodeStarted" => self.episode_started().into(),
             "PhaseEntered" => PhaseEntered { phase: self.pick(&[Phase::Observe, Phase::Think, Phase::Act, Phase::Settle]) }.into(),
             "ObservationReceived" => ObservationReceived { observation: self.observation() }.into(),
-            "ThoughtDelta" => ThoughtDelta { text: self.text(), tokens: self.below(3) as u32 }.into(),
+            "ThoughtDelta" => ThoughtDelta { text: self.text(), tokens: self.pick(&[0, 1, 2, u32::MAX - 1]) }.into(),
             "MessageCompleted" => self.message().into(),
             "ToolCallStarted" => {
                 ToolCallStarted { call_id: self.next(), route: self.pick(&[Route::Text, Route::Tool, Route::Api]), call: self.call() }
@@ -281,7 +298,7 @@ impl Random {
                 CommandRejected { id: CommandId(self.next()), command, origin: Origin::Console, reason }.into()
             }
             "SinkFailed" => SinkFailed { sink: self.text(), reason: self.text() }.into(),
-            "SamplesDropped" => SamplesDropped { sampler: self.text(), count: self.below(9) as u64 }.into(),
+            "SamplesDropped" => SamplesDropped { sampler: self.text(), count: self.pick(&[0, 8, u64::MAX - 1]) }.into(),
             "LogLine" => {
                 let level = self.pick(&[LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug]);
                 LogLine { level, target: self.text(), text: self.text() }.into()
