@@ -42,6 +42,11 @@ pub fn say(line: impl fmt::Display) -> Result<(), Failure> {
     }
 }
 
+/// Says a line on stderr, which may be a terminal or a pipe that is gone: nothing hangs on it.
+pub fn note(line: impl fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// How a command ends that can't write its output.
 pub fn unwritten(error: std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::BrokenPipe {

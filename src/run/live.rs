@@ -1,7 +1,7 @@
 //! `run`: the live console, or headless.
 
 use super::cli::{GlobalArgs, RunArgs};
-use super::exit::{Code, Failure, Outcome, say, unwritten};
+use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{RunPlan, configuration, recording_path, start};
 use crate::config::Config;
 use crate::event::*;
@@ -16,7 +16,7 @@ pub fn run(args: &RunArgs, global: &GlobalArgs) -> Outcome {
     let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if args.headless || args.json || !has_terminal {
         if !args.headless && !args.json {
-            eprintln!("pilothouse: there is no terminal, so this runs headless (--headless says so too)");
+            note("pilothouse: there is no terminal, so this runs headless (--headless says so too)");
         }
         return headless(args, &config);
     }
@@ -59,7 +59,7 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         }
     };
     if let Some(path) = &started.recording {
-        eprintln!("recorded to {}", path.display());
+        note(format_args!("recorded to {}", path.display()));
     }
     started.wait();
     if !args.json {

@@ -30,7 +30,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
             if !failure.message.is_empty() {
-                let _ = writeln!(std::io::stderr(), "pilothouse: {}", failure.message);
+                exit::note(format_args!("pilothouse: {}", failure.message));
             }
             ExitCode::from(failure.code as u8)
         }

@@ -1,6 +1,6 @@
 //! The console on a live run or on a recording.
 
-use super::exit::{Code, Failure, Outcome};
+use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
@@ -13,7 +13,6 @@ use crate::ui::view::{Context, PlaybackView, View};
 use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
 use ratatui::layout::Rect;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -87,8 +86,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
     if let Some(path) = recording {
-        // Standard error may be the terminal that is gone.
-        let _ = writeln!(std::io::stderr(), "recorded to {}", path.display());
+        note(format_args!("recorded to {}", path.display()));
     }
     match lost {
         Some(reason) => Err(Failure::failed(reason)),
