@@ -6,7 +6,6 @@ use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::num::NonZeroU16;
-use unicode_segmentation::UnicodeSegmentation;
 
 /// What a piece of text is. The theme says how that looks; a letter or word says it too, so colour is never needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,7 +124,7 @@ impl<'a> Canvas<'a> {
         // Names, ids and typed lines are no `SafeText`: this is the one place that all of them pass.
         let safe = (!text.is_ascii()).then(|| SafeText::new(text));
         let text = safe.as_ref().map_or(text, SafeText::as_str);
-        for grapheme in text.graphemes(true) {
+        for grapheme in text::graphemes(text) {
             let cells = text::grapheme_width(grapheme, self.glyphs.ambiguous) as u16;
             if cells == 0 {
                 continue;

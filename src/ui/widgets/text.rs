@@ -15,8 +15,31 @@ pub enum Ambiguous {
     Wide,
 }
 
+/// The graphemes of `text`. Most of a screen is letters, borders and braille, each of which is one before another of its kind; only what stands beside other
+/// characters needs Unicode's rules.
+pub fn graphemes(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut chars = rest.chars();
+        let (first, second) = (chars.next()?, chars.next());
+        let plain = is_plain(first) && second.is_none_or(is_plain);
+        let length = if plain { first.len_utf8() } else { UnicodeSegmentation::graphemes(rest, true).next()?.len() };
+        let (grapheme, after) = rest.split_at(length);
+        rest = after;
+        Some(grapheme)
+    })
+}
+
+/// Joins with nothing of its kind, before or behind.
+fn is_plain(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{2500}'..='\u{259f}' | '\u{2800}'..='\u{28ff}')
+}
+
 /// Cells of one grapheme. Ratatui refuses what holds a control character, so that counts as none.
 pub fn grapheme_width(grapheme: &str, ambiguous: Ambiguous) -> usize {
+    if let [b' '..=b'~'] = grapheme.as_bytes() {
+        return 1;
+    }
     if grapheme.contains(char::is_control) {
         return 0;
     }
@@ -32,7 +55,7 @@ pub fn width(text: &str, ambiguous: Ambiguous) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|b| !b.is_ascii_control()).count();
     }
-    text.graphemes(true).map(|g| grapheme_width(g, ambiguous)).sum()
+    graphemes(text).map(|g| grapheme_width(g, ambiguous)).sum()
 }
 
 /// `text` in at most `width_max` cells; where something had to go, `mark` (such as `…`) ends it.
@@ -45,7 +68,7 @@ pub fn truncate(text: &str, width_max: usize, mark: &str, ambiguous: Ambiguous) 
     let room = width_max.saturating_sub(width(mark, ambiguous));
     let mut out = String::new();
     let mut used = 0;
-    for grapheme in text.graphemes(true) {
+    for grapheme in graphemes(text) {
         used += grapheme_width(grapheme, ambiguous);
         if used > room {
             break;
@@ -80,7 +103,7 @@ fn wrap_paragraph(paragraph: &str, width_max: usize, ambiguous: Ambiguous, lines
     let mut used = 0;
     // Byte in `line` behind the last space that may be broken at, and the cells up to there.
     let mut break_at: Option<(usize, usize)> = None;
-    for grapheme in paragraph.graphemes(true) {
+    for grapheme in graphemes(paragraph) {
         let cells = grapheme_width(grapheme, ambiguous);
         let (grapheme, cells) = if cells > width_max { ("?", 1) } else { (grapheme, cells) };
         if used + cells > width_max {
@@ -117,6 +140,14 @@ fn wrap_paragraph(paragraph: &str, width_max: usize, ambiguous: Ambiguous, lines
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn graphemes_are_those_of_unicode(text in "([ -~]|[─-▟⠀-⣿]|[\r\n\t]|[\u{300}-\u{305}]|\u{200d}|[\u{1f1e6}-\u{1f1ff}]|[\u{600}-\u{605}]|[가-힣]|👩|💻|\\PC){0,24}") {
+            let whole: Vec<&str> = UnicodeSegmentation::graphemes(text.as_str(), true).collect();
+            prop_assert_eq!(graphemes(&text).collect::<Vec<_>>(), whole);
+        }
+    }
 
     #[test]
     fn breaks_at_spaces_and_inside_long_words() {
