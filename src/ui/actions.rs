@@ -166,7 +166,7 @@ pub const ACTIONS: &[Entry] = &[
     with(Action::Pause, "pause", "", Run, "pause the run, or the replay"),
     with(Action::Resume, "resume", "", Run, "resume the run, or the replay"),
     with(Action::Pace, "pace", "FACTOR|max", Run, "set the pace, such as 2 or max"),
-    with(Action::Seed, "seed", "N", Engine, "end the episodes that run and begin anew from this seed"),
+    with(Action::Seed, "seed", "N", Engine, "end the episodes that run and begin anew from this seed (asks first)"),
     with(Action::Swap, "swap", "CHECKPOINT", Engine, "serve another checkpoint from the next decision on (asks first)"),
     with(Action::Seek, "seek", "EVENT", Playback, "go to this event of the recording"),
     with(

@@ -141,6 +141,17 @@ fn a_modified_key_is_not_the_key() {
 }
 
 #[test]
+fn a_new_seed_ends_episodes_so_it_asks_first() {
+    let (mut app, inbox) = live((80, 24));
+    type_keys(&mut app, ":seed 77\n");
+    assert!(shown(&app).contains("seed 77  to confirm"), "{}", shown(&app));
+    type_keys(&mut app, "y\n");
+    assert_eq!(sent(&inbox), []);
+    type_keys(&mut app, "seed 77\n");
+    assert_eq!(sent(&inbox), [Command::Reseed { seed: Seed(77) }]);
+}
+
+#[test]
 fn a_swap_waits_for_its_name() {
     let (mut app, inbox) = live((80, 24));
     type_keys(&mut app, ":swap middle\n");

@@ -246,7 +246,13 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
             Err(reason) => vec![Effect::Notice(reason)],
         },
         Action::Seed => match argument.parse() {
-            Ok(seed) => vec![Effect::Send(Command::Reseed { seed: Seed(seed) })],
+            Ok(seed) => vec![Effect::Confirm(Confirm {
+                verb: "seed",
+                name: argument.to_owned(),
+                others: Vec::new(),
+                what: format!("ends {} under way and begins anew from seed {seed}", running(facts)),
+                command: Command::Reseed { seed: Seed(seed) },
+            })],
             Err(_) => vec![Effect::Notice(format!("`{argument}` is no seed; write a whole number"))],
         },
         Action::Swap => swap(argument, facts),
@@ -284,6 +290,14 @@ fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
         command: Command::Swap { checkpoint: CheckpointId::from(name.as_str()) },
         name,
     })]
+}
+
+/// The episodes that run, in words.
+fn running(facts: &Facts<'_>) -> String {
+    match facts.state.lanes.values().filter(|lane| lane.episode.ended.is_none()).count() {
+        1 => "the episode".to_owned(),
+        count => format!("{count} episodes"),
+    }
 }
 
 fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
