@@ -116,6 +116,23 @@ pub enum Command {
     Shutdown,
 }
 
+impl std::fmt::Display for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Command::Pause => f.write_str("pause"),
+            Command::Resume => f.write_str("resume"),
+            Command::Step { lane, unit, count } => {
+                let (unit, plural) = (format!("{unit:?}").to_lowercase(), if *count == 1 { "" } else { "s" });
+                write!(f, "step {count} {unit}{plural} of lane {lane}")
+            }
+            Command::SetPace(pace) => write!(f, "pace {pace}"),
+            Command::Swap { checkpoint } => write!(f, "swap {checkpoint}"),
+            Command::Reseed { seed } => write!(f, "seed {seed}"),
+            Command::Shutdown => f.write_str("shut down"),
+        }
+    }
+}
+
 /// A command on its way to the engine. The same `id` twice does nothing twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {

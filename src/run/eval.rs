@@ -107,8 +107,13 @@ fn line(name: &str, r: &AgentReport) -> String {
         within(&r.episode_return),
         within(&r.length),
         within(&r.tool_errors),
-        within(&r.thought_fidelity)
+        fidelity(name, r)
     )
+}
+
+/// Of agents that derive their thoughts from what they see; the random one and the oracle do not.
+fn fidelity(name: &str, r: &AgentReport) -> String {
+    if matches!(name, "random" | "oracle") { "-".to_owned() } else { within(&r.thought_fidelity) }
 }
 
 /// The later agent less the first one, seed by seed.

@@ -1,7 +1,7 @@
 //! `replay`: a recording in the console, as text, as JSON Lines, or verified.
 
 use super::cli::{GlobalArgs, ReplayArgs, VerifyArg};
-use super::exit::{Code, Failure, Outcome, say, unwritten};
+use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{configuration, environment};
 use super::provider::policy_of;
 use super::transcript;
@@ -50,7 +50,10 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
     }
     let from = args.from.as_deref().map(|text| find(&mut recording, text)).transpose()?;
     let until = args.until.as_deref().map(Condition::compile).transpose().map_err(Failure::usage)?;
-    let stop = until.map(|c| first(&mut recording, from.unwrap_or(Seq(1)), &c)).transpose()?.flatten();
+    let stop = match &until {
+        Some(condition) => stop_at(&mut recording, from.unwrap_or(Seq(1)), condition)?,
+        None => None,
+    };
     if let Some(shot) = &args.shot {
         super::screen::shot(&mut recording, stop.or(from), shot, &args.size, config)?;
         return partial(&Integrity::check(path).map_err(Failure::usage)?);
@@ -62,6 +65,16 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
     let integrity = recording.integrity().clone();
     super::screen::replay(recording, from, stop, args.speed, config)?;
     partial(&integrity)
+}
+
+/// Where the condition first holds, which is also told.
+fn stop_at(recording: &mut Recording, from: Seq, condition: &Condition) -> Result<Option<Seq>, Failure> {
+    let found = first(recording, from, condition)?;
+    match found {
+        Some(seq) => note(format_args!("`{}` holds first at event {seq}", condition.source())),
+        None => note(format_args!("`{}` never holds: all of it follows", condition.source())),
+    }
+    Ok(found)
 }
 
 /// The first event from `from` on for which the condition holds.
@@ -171,14 +184,15 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
     if args.json {
         say(serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true}))?;
     } else {
-        say(told(&report))?;
+        say(told(&report, integrity.is_intact()))?;
     }
     partial(integrity)
 }
 
-fn told(report: &VerifyReport) -> String {
+fn told(report: &VerifyReport, is_whole: bool) -> String {
     let policy = if report.messages > 0 { format!(", {} messages of the policy", report.messages) } else { String::new() };
-    format!("verified: {} episodes, {} steps{policy}: identical", report.episodes, report.steps)
+    let rest = if is_whole { "" } else { "; what is damaged or missing was not compared" };
+    format!("verified: {} episodes, {} steps{policy}: identical{rest}", report.episodes, report.steps)
 }
 
 fn failure(error: VerifyError) -> Failure {

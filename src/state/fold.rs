@@ -4,8 +4,8 @@ use super::{
     CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq,
-    ToolCallFinished, TransitionRecorded,
+    AlertState, Command, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText,
+    Seq, ToolCallFinished, TransitionRecorded,
 };
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +115,7 @@ impl DashState {
             Event::EpisodeEnded(e) => {
                 self.episodes_total = self.episodes_total.saturating_add(1);
                 self.successes_total = self.successes_total.saturating_add(u64::from(e.success));
+                self.aborted_total = self.aborted_total.saturating_add(u64::from(e.ending == EpisodeEnding::Aborted));
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.episode.ended = Some(e.clone());
                 lane.transcript.streaming = None;
@@ -180,10 +181,15 @@ impl DashState {
                 }
                 self.alerts.push((envelope.t_ns, e.clone()));
             }
-            Event::CommandAccepted(e) => self.log(envelope, LogLevel::Debug, "command", format!("{:?}", e.command)),
+            Event::CommandAccepted(e) => {
+                if let (Command::Reseed { seed }, Some(run)) = (&e.command, &mut self.run) {
+                    run.seed = *seed;
+                }
+                self.log(envelope, LogLevel::Debug, "command", e.command.to_string());
+            }
             Event::CommandRejected(e) => {
                 self.command_errors_total = self.command_errors_total.saturating_add(1);
-                self.log(envelope, LogLevel::Warn, "command", format!("{:?} refused: {}", e.command, e.reason));
+                self.log(envelope, LogLevel::Warn, "command", format!("{}: refused: {}", e.command, e.reason));
             }
             Event::SinkFailed(e) => self.log(envelope, LogLevel::Error, &e.sink, e.reason.to_string()),
             Event::SamplesDropped(e) => {

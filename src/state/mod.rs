@@ -44,6 +44,9 @@ pub struct DashState {
     pub episodes: Ring<EpisodeRow>,
     pub episodes_total: u64,
     pub successes_total: u64,
+    /// Episodes that were cut short by the operator or a failure; they are in `episodes_total` too.
+    #[serde(default)]
+    pub aborted_total: u64,
     pub decisions_total: u64,
     pub tokens_total: u64,
     /// By tool name.

@@ -1,7 +1,7 @@
 //! The app without a terminal: keys and the mouse in, commands and pictures out.
 
 use super::*;
-use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, SafeText, Seq, inbox};
+use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, SafeText, Seed, Seq, inbox};
 use crate::source::{Playback, RecordingSource};
 use crate::ui::view::{PaneId, Share};
 use crate::ui::widgets::testing::rows;

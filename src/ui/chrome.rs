@@ -124,7 +124,7 @@ pub fn overlay(buffer: &mut Buffer, area: Rect, cx: &Context<'_>, open: &Open, n
         Open::Menu(group) => menu(&mut canvas, *group, cx),
         Open::Confirm(confirm, typed) => confirmation(&mut canvas, confirm, typed, cx),
         Open::ConfirmQuit => {
-            dialog(&mut canvas, "Quit", &["Quitting ends this run; its recording is kept.  y quits, any other key goes on"]);
+            dialog(&mut canvas, "Quit", &["Quitting ends this run; what was recorded is kept.  y quits, any other key goes on"]);
         }
     }
     if !notice.is_empty() && !matches!(open, Open::Command(_) | Open::Search(_)) {

@@ -279,6 +279,9 @@ fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
     }
     let suffix = format!("-{argument}");
     let name = names.iter().find(|n| *n == argument || n.ends_with(&suffix)).map_or(argument, String::as_str).to_owned();
+    if !names.contains(&name) {
+        return vec![Effect::Notice(format!("no checkpoint is named {argument}; there are {}", names.join(", ")))];
+    }
     if facts.state.serving.as_ref().is_some_and(|serving| serving.0 == name) {
         return vec![Effect::Notice(format!("{name} serves already"))];
     }

@@ -62,6 +62,9 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
             out.action(&call, outcome.as_ref(), *reward, detail);
         }
         RowKind::Text { text } => out.thought(text, detail, "no call"),
+        RowKind::Compressed { before, after: 0, .. } => {
+            out.plain('M', &format!("memory emptied: {before} tokens held nothing to keep"), Role::Dim)
+        }
         RowKind::Compressed { before, after, ratio } => {
             out.plain('M', &format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"), Role::Dim);
         }

@@ -34,6 +34,7 @@ pub fn reading(value: Option<f64>, unit: Unit) -> String {
         Unit::PerSecond => format!("{}/s", format::number(v)),
         Unit::Ratio => format::percent(v),
         Unit::Bytes => format::bytes(v),
+        Unit::Count if v.fract() == 0.0 => format!("{v:.0}"),
         Unit::Count | Unit::None => format::number(v),
     })
 }

@@ -1,7 +1,7 @@
 //! Pane 2, reward: the return of every episode, the steps of this one, and how the hybrid reward is made.
 
 use super::{Pane, notice};
-use crate::event::RewardFormula;
+use crate::event::{EpisodeEnding, RewardFormula};
 use crate::state::{DashState, EpisodeRow, LaneState};
 use crate::ui::view::ChartView;
 use crate::ui::widgets::{Canvas, Chart, Drawn, Role, Window, format};
@@ -154,15 +154,20 @@ pub fn success(state: &DashState) -> String {
     match state.success_ratio(SUCCESS_WINDOW) {
         None => "success n/a (no episode has ended)".into(),
         Some(ratio) => {
-            let newest = state.episodes.len().min(SUCCESS_WINDOW);
-            let all = format!("{} of {} in all", state.successes_total, state.episodes_total);
-            format!("success {} of the last {newest}  {all}", format::percent(ratio))
+            // What was cut short counts in neither.
+            let whole = state.episodes.iter().filter(|e| e.end.ending != EpisodeEnding::Aborted).count();
+            let all = format!("{} of {} in all", state.successes_total, state.episodes_total.saturating_sub(state.aborted_total));
+            format!("success {} of the last {}  {all}", format::percent(ratio), whole.min(SUCCESS_WINDOW))
         }
     }
 }
 
 fn last_episode(row: &EpisodeRow) -> (String, Role) {
-    let (word, role) = if row.end.success { ("S", Role::Good) } else { ("F", Role::Bad) };
     let end = &row.end;
+    let (word, role) = match end.ending {
+        EpisodeEnding::Aborted => ("aborted", Role::Dim),
+        EpisodeEnding::Terminated | EpisodeEnding::Truncated if end.success => ("S", Role::Good),
+        EpisodeEnding::Terminated | EpisodeEnding::Truncated => ("F", Role::Bad),
+    };
     (format!("last {word} episode {}  return {:.2}  hybrid {:.2}", row.episode, end.episode_return, end.hybrid), role)
 }

@@ -188,9 +188,13 @@ impl Chart<'_> {
         let after = canvas.text(gutter, y, &left, Role::Dim);
         let last = self.first + self.values.len() as u64;
         let right = format!("{last} {}", self.unit);
-        if after + 1 + canvas.measure(&right) <= canvas.width() {
-            let end = canvas.width();
-            canvas.text_before(end, y, &right, Role::Dim);
+        let end_min = after + 1 + canvas.measure(&right);
+        if end_min <= canvas.width() {
+            // Under the newest value, which need not stand at the edge.
+            let (dots_x, _) = resolution(canvas.glyphs().curve());
+            let column = scale.column(last.saturating_sub(1)).map_or(0, |c| c / dots_x);
+            let end = (usize::from(gutter) + column + 1).clamp(usize::from(end_min), usize::from(canvas.width()));
+            canvas.text_before(end as u16, y, &right, Role::Dim);
         }
     }
 
