@@ -147,6 +147,7 @@ fn a_new_seed_ends_episodes_so_it_asks_first() {
     assert!(shown(&app).contains("seed 77  to confirm"), "{}", shown(&app));
     type_keys(&mut app, "y\n");
     assert_eq!(sent(&inbox), []);
+    press(&mut app, KeyCode::Char('u'), KeyModifiers::CONTROL);
     type_keys(&mut app, "seed 77\n");
     assert_eq!(sent(&inbox), [Command::Reseed { seed: Seed(77) }]);
 }

@@ -504,7 +504,8 @@ mod tests {
         let state = DashState::default();
         let mut view = View::default();
         assert_eq!(command("pace 4", &mut view, &facts(&state)), [Effect::Send(Command::SetPace(Pace::Times(4.0)))]);
-        assert_eq!(command("seed 7", &mut view, &facts(&state)), [Effect::Send(Command::Reseed { seed: Seed(7) })]);
+        let asks = command("seed 7", &mut view, &facts(&state));
+        assert!(matches!(&asks[..], [Effect::Confirm(Confirm { command: Command::Reseed { seed: Seed(7) }, .. })]), "{asks:?}");
         assert!(matches!(&command("seed x", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
         assert!(matches!(&command("nonsense", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
     }
