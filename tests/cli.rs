@@ -293,6 +293,35 @@ fn every_event_of_a_headless_run_is_printed() {
 }
 
 #[test]
+fn what_a_recording_says_reaches_no_terminal_as_an_escape() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = record(dir.path(), "h.jsonl", &["--agent", "heuristic"]);
+    let good = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, good.replacen(r#""phase":"observe""#, r#""phase":"\u001b]0;pwn\u0007\u001b[2J""#, 1)).unwrap();
+    for mode in [&["--headless"][..], &["--json"], &["--verify"], &["--until", "step == 2", "--headless"]] {
+        let output = pilothouse(&[&["replay", path.to_str().unwrap()], mode].concat(), dir.path());
+        assert_eq!(code(&output), 4, "{mode:?}: {}", text(&output.stderr));
+        let told = [output.stdout, output.stderr].concat();
+        assert!(!told.contains(&0x1b) && !told.contains(&7), "{mode:?}: {:?}", text(&told));
+    }
+}
+
+#[test]
+fn what_has_no_end_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [
+        &["replay", "/dev/zero", "--headless"][..],
+        &["replay", "sample", "--shot", "s.svg", "--theme", "/dev/zero"],
+        &["config", "check", "--config", "/dev/zero"],
+    ] {
+        let output = pilothouse(args, dir.path());
+        assert_eq!(code(&output), 2, "{args:?}: {}", text(&output.stderr));
+    }
+    assert_eq!(code(&pilothouse(&["eval", "random", "--episodes", "1000000000"], dir.path())), 2);
+    assert_eq!(code(&pilothouse(&["run", "--headless", "--episodes", "0"], dir.path())), 2);
+}
+
+#[test]
 fn the_golden_episodes_verify() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["success", "failure", "healthy"] {

@@ -186,6 +186,10 @@ fn profile(sources: &Sources) -> Result<Profile, ConfigError> {
 /// The text of a file; never more than `FILE_BYTES_MAX` is read.
 fn read(path: &Path) -> Result<String, ConfigError> {
     let fault = |problem| ConfigError { place: Place::WholeFile(path.to_owned()), problem };
+    // A pipe would be waited for.
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Err(fault(Problem::Read(std::io::Error::other("it is no regular file"))));
+    }
     let file = std::fs::File::open(path).map_err(|e| fault(Problem::Read(e)))?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|e| fault(Problem::Read(e)))?;

@@ -8,7 +8,7 @@ use super::scan::{Map, Scanner, Spot, first_of, parse};
 use crate::event::{Elided, Envelope, Event, LaneId, RunState, Seq};
 use crate::state::DashState;
 use std::fs::File;
-use std::io::{self, BufReader, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -175,7 +175,14 @@ impl Recording {
 impl Segment {
     fn open(path: &Path) -> Result<(Self, Header), ReadError> {
         let io = |source| ReadError::Io { path: path.to_owned(), source };
+        // A pipe or a device has no end to find and no place to go back to.
+        if !std::fs::metadata(path).map_err(io)?.is_file() {
+            return Err(ReadError::NotARecording { path: path.to_owned() });
+        }
         let mut file = BufReader::with_capacity(256 * 1024, File::open(path).map_err(io)?);
+        if file.fill_buf().map_err(io)?.first() != Some(&b'{') {
+            return Err(ReadError::NotARecording { path: path.to_owned() });
+        }
         let mut line = Vec::new();
         take_line(&mut file, &mut line).map_err(io)?;
         let (header, mark) = parse_header(path, &line)?;

@@ -142,7 +142,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PACE")]
     pub pace: Option<Pace>,
     /// End after this many episodes (headless: 1 unless given)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub episodes: Option<u32>,
     /// Cut episodes after this many decisions
     #[arg(long, value_name = "N")]
@@ -236,7 +236,7 @@ pub struct EvalArgs {
     #[arg(long, value_name = "A..B", conflicts_with = "episodes")]
     pub seeds: Option<String>,
     /// How many held-out seeds, from 0 on
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub episodes: u32,
     /// Print `EvaluationCompleted` as JSON Lines
     #[arg(long)]

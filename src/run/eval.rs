@@ -14,6 +14,9 @@ use crate::model::DeviceChoice;
 /// Held-out seeds lie below this; above are training's and live runs'.
 const HELD_OUT_SEEDS_END: u64 = 1 << 31;
 
+/// Most episodes of one evaluation.
+const EPISODES_MAX: u64 = 100_000;
+
 pub fn run(args: &EvalArgs, global: &GlobalArgs) -> Outcome {
     let config = configuration(global, None)?;
     let env = env::make(&args.env).map_err(Failure::usage)?;
@@ -48,6 +51,10 @@ fn seeds(args: &EvalArgs) -> Result<Vec<Seed>, Failure> {
     };
     if from >= to || to > HELD_OUT_SEEDS_END {
         return Err(Failure::usage(format!("the seeds {from}..{to} are none, or not held out: they lie in 0..{HELD_OUT_SEEDS_END}")));
+    }
+    // Every episode is kept for the comparison.
+    if to - from > EPISODES_MAX {
+        return Err(Failure::usage(format!("the seeds {from}..{to} are more than {EPISODES_MAX}; evaluate them in parts")));
     }
     Ok((from..to).map(Seed).collect())
 }

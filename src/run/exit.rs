@@ -1,5 +1,6 @@
 //! How a command ends.
 
+use crate::event::SafeText;
 use std::fmt;
 use std::io::Write;
 
@@ -42,9 +43,10 @@ pub fn say(line: impl fmt::Display) -> Result<(), Failure> {
     }
 }
 
-/// Says a line on stderr, which may be a terminal or a pipe that is gone: nothing hangs on it.
+/// Says a line on stderr, which may be a terminal or a pipe that is gone: nothing hangs on it. What a file or a model wrote may stand in it, so it is made
+/// safe first.
 pub fn note(line: impl fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", SafeText::new(&line.to_string()));
 }
 
 /// How a command ends that can't write its output.

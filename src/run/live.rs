@@ -59,7 +59,8 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         }
     };
     if let Some(path) = &started.recording {
-        note(format_args!("recorded to {}", path.display()));
+        let what = if summary.failed { "what was committed is in" } else { "recorded to" };
+        note(format_args!("{what} {}", path.display()));
     }
     started.wait();
     if !args.json {

@@ -25,6 +25,9 @@ use std::process::ExitCode;
 
 /// Reads argv, runs the command, and gives its exit code. Errors go to stderr.
 pub fn main() -> ExitCode {
+    // A file that may not grow is an error of the write, which is told, and not the end of the process.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let cli = Cli::parse();
     match dispatch(cli) {
         Ok(code) => ExitCode::from(code as u8),

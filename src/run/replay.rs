@@ -181,6 +181,9 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
     if let Some(broken) = broken {
         return Err(Failure { code: Code::Partial, message: broken });
     }
+    if report.steps == 0 && integrity.is_intact() {
+        return Err(Failure::failed("the recording holds no step: there was nothing to compare"));
+    }
     if args.json {
         say(serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true}))?;
     } else {
@@ -213,7 +216,10 @@ fn policy(header: &Header, events: &[Arc<Envelope>], place: Option<&str>) -> Res
     let checkpoint = checkpoint::open(place.unwrap_or(&recorded.id.0))
         .map_err(|e| Failure::usage(format!("{e}\n  the recording's checkpoint is {}; name its directory by --checkpoint", recorded.id)))?;
     if checkpoint.sha256 != recorded.sha256 {
-        return Err(Failure::usage(format!("checkpoint {} is another one than the recording's: its sha256 differs", recorded.id)));
+        return Err(Failure::usage(format!(
+            "{} (sha256 {}) is not the recording's checkpoint, {} (sha256 {}); name its directory by --checkpoint",
+            checkpoint.place, checkpoint.sha256, recorded.id, recorded.sha256
+        )));
     }
     if events.iter().any(|e| matches!(&e.event, Event::CheckpointSwapped(s) if s.from.is_some())) {
         return Err(Failure::usage("the recording swaps checkpoints: --verify=sim can verify it, --verify=policy can't"));

@@ -169,6 +169,21 @@ pub const BUILT_IN: [(&str, &str); 5] = [
     ("system", include_str!("../../themes/system.ron")),
 ];
 
+/// Most bytes of a theme.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// A device or a pipe would be read for ever.
+fn read_file(name: &str) -> Result<String, String> {
+    let metadata = std::fs::metadata(name).map_err(|e| e.to_string())?;
+    if !metadata.is_file() {
+        return Err("is no regular file".to_owned());
+    }
+    if metadata.len() > FILE_BYTES_MAX {
+        return Err(format!("has {} bytes, which no theme has; at most {FILE_BYTES_MAX} are read", metadata.len()));
+    }
+    std::fs::read_to_string(name).map_err(|e| e.to_string())
+}
+
 impl Theme {
     /// A built-in theme, or one from a file, as far as `tier` can show it.
     pub fn load(name: &str, tier: Tier) -> Result<Self, ThemeError> {
@@ -178,7 +193,7 @@ impl Theme {
         if !is_file(name) {
             return Err(ThemeError::Unknown { name: name.to_owned() });
         }
-        let text = std::fs::read_to_string(name).map_err(|e| ThemeError::File { path: name.to_owned(), reason: e.to_string() })?;
+        let text = read_file(name).map_err(|reason| ThemeError::File { path: name.to_owned(), reason })?;
         Self::parse(name, &text, tier)
     }
 
