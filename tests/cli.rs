@@ -317,6 +317,11 @@ fn what_has_no_end_is_refused_at_once() {
         let output = pilothouse(args, dir.path());
         assert_eq!(code(&output), 2, "{args:?}: {}", text(&output.stderr));
     }
+    for args in [&["run", "--headless", "--agent", "/dev/zero"][..], &["eval", "/dev/zero"]] {
+        let output = pilothouse(args, dir.path());
+        assert_eq!(code(&output), 2, "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("no directory"), "{}", text(&output.stderr));
+    }
     assert_eq!(code(&pilothouse(&["eval", "random", "--episodes", "1000000000"], dir.path())), 2);
     assert_eq!(code(&pilothouse(&["run", "--headless", "--episodes", "0"], dir.path())), 2);
 }

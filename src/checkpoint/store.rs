@@ -62,6 +62,12 @@ pub fn load(directory: &Path) -> Result<Checkpoint, CheckpointError> {
     if directory.is_file() {
         return Err(refuse_single_file(directory, place));
     }
+    // A pipe would be waited for.
+    if directory.exists() && !directory.is_dir() {
+        let source =
+            io::Error::other("it is no directory; a checkpoint is a directory with config.json, tokenizer.json and model.safetensors");
+        return Err(CheckpointError::Io { path: directory.to_owned(), source });
+    }
     let handle = File::open(directory).map_err(|source| CheckpointError::Io { path: directory.to_owned(), source })?;
     let read = |file: &str| read_file(&handle, &place, file);
     let mut files: BTreeMap<String, Cow<'static, [u8]>> = BTreeMap::new();
