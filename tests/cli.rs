@@ -297,12 +297,17 @@ fn what_a_recording_says_reaches_no_terminal_as_an_escape() {
     let dir = tempfile::tempdir().unwrap();
     let path = record(dir.path(), "h.jsonl", &["--agent", "heuristic"]);
     let good = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, good.replacen(r#""phase":"observe""#, r#""phase":"\u001b]0;pwn\u0007\u001b[2J""#, 1)).unwrap();
+    // A kind that can't be read is quoted in an error; an argument of a call is handed on as it is.
+    let hostile = good.replacen(r#""phase":"observe""#, r#""phase":"\u001b]0;pwn\u0007\u001b[2J""#, 1);
+    let hostile = hostile.replacen(r#""name":"wait","arguments":{}"#, r#""name":"wait","arguments":{"note":"\u009b2J\u202e"}"#, 1);
+    assert!(hostile.contains("u009b"));
+    std::fs::write(&path, hostile).unwrap();
     for mode in [&["--headless"][..], &["--json"], &["--verify"], &["--until", "step == 2", "--headless"]] {
         let output = pilothouse(&[&["replay", path.to_str().unwrap()], mode].concat(), dir.path());
         assert_eq!(code(&output), 4, "{mode:?}: {}", text(&output.stderr));
         let told = [output.stdout, output.stderr].concat();
-        assert!(!told.contains(&0x1b) && !told.contains(&7), "{mode:?}: {:?}", text(&told));
+        let bad = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        assert_eq!(text(&told).chars().find(|c| bad(*c)), None, "{mode:?}: {:?}", text(&told));
     }
 }
 

@@ -58,7 +58,7 @@ impl Condition {
             survey.variables.iter().map(|name| Variable::by_name(name).ok_or_else(|| unknown(name, &names))).collect();
         for (name, field) in &survey.fields {
             let known = Variable::by_name(name).and_then(Variable::fields);
-            if let Some(known) = known.filter(|known| !known.contains(field)) {
+            if let Some(known) = known.filter(|known| !known.contains(*field)) {
                 return Err(unknown(&format!("{name}.{field}"), &known.iter().map(|k| format!("{name}.{k}")).collect::<Vec<_>>()));
             }
         }

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use crate::event::{Envelope, RunState};
 use crate::state::DashState;
 use cel::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 macro_rules! variables {
@@ -135,41 +135,11 @@ impl Variable {
         }
     }
 
-    /// The fields of a variable that has fixed ones.
-    pub fn fields(self) -> Option<&'static [&'static str]> {
-        match self {
-            Variable::Tool => Some(&["name", "args"]),
-            Variable::Alert => Some(&["rule", "state", "severity"]),
-            Variable::Run => Some(&["state", "episodes", "successes", "decisions", "reward_sum"]),
-            Variable::Kind
-            | Variable::Seq
-            | Variable::Time
-            | Variable::Lane
-            | Variable::Episode
-            | Variable::Step
-            | Variable::Address
-            | Variable::Text
-            | Variable::ErrorType
-            | Variable::Reward
-            | Variable::RewardSum
-            | Variable::Terminated
-            | Variable::Truncated
-            | Variable::ValueEstimate
-            | Variable::EpisodeReturn
-            | Variable::FinalReward
-            | Variable::Hybrid
-            | Variable::Success
-            | Variable::Length
-            | Variable::Tokens
-            | Variable::LogprobMin
-            | Variable::LogprobMean
-            | Variable::EntropyMax
-            | Variable::FinishReason
-            | Variable::Phase
-            | Variable::Checkpoint
-            | Variable::Obs
-            | Variable::Data => None,
-        }
+    /// The fields of a variable that has fixed ones, which are those of its sample.
+    pub fn fields(self) -> Option<BTreeSet<String>> {
+        let Value::Map(map) = self.sample() else { return None };
+        let names: BTreeSet<String> = map.map.keys().map(ToString::to_string).collect();
+        (!names.is_empty()).then_some(names)
     }
 
     /// A value of the type that it has.

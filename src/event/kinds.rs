@@ -334,6 +334,35 @@ pub struct EpisodeEnded {
     pub truth: SafeText,
 }
 
+/// How an episode came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Success,
+    Failure,
+    /// Cut short, which says nothing of the agent: it counts in no statistic.
+    Aborted,
+}
+
+impl Verdict {
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Success => "success",
+            Verdict::Failure => "failure",
+            Verdict::Aborted => "aborted",
+        }
+    }
+}
+
+impl EpisodeEnded {
+    pub fn verdict(&self) -> Verdict {
+        match self.ending {
+            EpisodeEnding::Aborted => Verdict::Aborted,
+            EpisodeEnding::Terminated | EpisodeEnding::Truncated if self.success => Verdict::Success,
+            EpisodeEnding::Terminated | EpisodeEnding::Truncated => Verdict::Failure,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {

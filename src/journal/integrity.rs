@@ -34,6 +34,11 @@ impl Integrity {
         self.damage.is_empty() && self.torn_bytes == 0 && self.uncommitted == 0 && self.run_ended
     }
 
+    /// All findings in one line, where there are any.
+    pub fn told(&self) -> Option<String> {
+        (!self.is_intact()).then(|| self.lines().join("; "))
+    }
+
     /// In words, one line a finding; empty when intact.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> =

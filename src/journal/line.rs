@@ -3,7 +3,7 @@
 use super::{Header, RecordError};
 use crate::event::Seq;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read, Write};
 
 /// A commit: everything up to it was synced together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub enum Taken {
 }
 
 /// Reads one line, newline included.
-pub fn take_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Taken> {
+pub fn take_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Taken> {
     line.clear();
     let bytes = file.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', line)?;
     Ok(match line.last() {
@@ -110,6 +110,13 @@ pub fn event_kind(line: &[u8]) -> Option<&str> {
 
 pub fn crc_hex(bytes: &[u8]) -> String {
     format!("{:08x}", crc32c::crc32c(bytes))
+}
+
+/// Writes `value` as one line, as harmless to a terminal as a recording's.
+pub fn write_json<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
+    let mut line = Vec::new();
+    write_line(&mut line, value).map_err(io::Error::other)?;
+    out.write_all(&line)
 }
 
 /// Appends `value` as one line. Control, bidirectional and invisible characters become `\u` escapes, so that `cat` of a recording is harmless.

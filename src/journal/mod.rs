@@ -18,6 +18,7 @@ mod writer;
 pub use header::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, VERSION};
 pub use hub::{Delivery, Hub, Subscription};
 pub use integrity::{Damage, Integrity};
+pub use line::write_json;
 pub use reader::{Boundaries, Events, ReadError, Recording};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
 

@@ -5,6 +5,7 @@ use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{RunPlan, configuration, recording_path, start};
 use crate::config::Config;
 use crate::event::*;
+use crate::journal::write_json;
 use crate::learn::{bootstrap_mean, wilson};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -89,7 +90,7 @@ struct Summary {
 
 impl Summary {
     fn add(&mut self, e: &EpisodeEnded) {
-        if e.ending == EpisodeEnding::Aborted {
+        if e.verdict() == Verdict::Aborted {
             self.aborted += 1;
             return;
         }
@@ -152,7 +153,7 @@ fn print(events: &Receiver<Arc<Envelope>>, json: bool) -> std::io::Result<Summar
 
 fn one(envelope: &Envelope, json: bool, out: &mut impl Write, summary: &mut Summary) -> std::io::Result<()> {
     if json {
-        writeln!(out, "{}", serde_json::to_string(envelope)?)?;
+        write_json(out, envelope)?;
     }
     if let Event::EpisodeEnded(e) = &envelope.event {
         summary.add(e);
@@ -172,7 +173,7 @@ fn episode_line(out: &mut impl Write, envelope: &Envelope, e: &EpisodeEnded) -> 
         "lane {} episode {}: {}  return {:.2}  hybrid {:.3}  final {:.2}  length {}  tool errors {}  ({})",
         envelope.lane,
         envelope.episode.unwrap_or_default(),
-        verdict(e),
+        e.verdict().word(),
         e.episode_return,
         e.hybrid,
         e.final_reward,
@@ -180,14 +181,6 @@ fn episode_line(out: &mut impl Write, envelope: &Envelope, e: &EpisodeEnded) -> 
         e.tool_errors,
         e.truth
     )
-}
-
-fn verdict(e: &EpisodeEnded) -> &'static str {
-    match e.ending {
-        EpisodeEnding::Aborted => "aborted",
-        EpisodeEnding::Terminated | EpisodeEnding::Truncated if e.success => "success",
-        EpisodeEnding::Terminated | EpisodeEnding::Truncated => "failure",
-    }
 }
 
 /// Why a run that says this has failed.

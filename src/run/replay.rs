@@ -10,7 +10,7 @@ use crate::cond::Condition;
 use crate::config::Config;
 use crate::engine::{VerifyError, VerifyReport, verify, verify_policy};
 use crate::event::{Decoding, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
-use crate::journal::{Header, Integrity, Recording};
+use crate::journal::{Header, Integrity, Recording, write_json};
 use crate::model::{DeviceChoice, LocalPolicy};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
     };
     if let Some(shot) = &args.shot {
         super::screen::shot(&mut recording, stop.or(from), shot, &args.size, config)?;
-        return partial(&Integrity::check(path).map_err(Failure::usage)?);
+        return partial(recording.integrity());
     }
     let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if args.headless || args.json || !has_terminal {
@@ -123,11 +123,7 @@ fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Optio
         if stop.is_some_and(|s| envelope.seq > s) {
             break;
         }
-        let written = if args.json {
-            serde_json::to_string(envelope.as_ref()).map_err(std::io::Error::from).and_then(|line| writeln!(out, "{line}"))
-        } else {
-            transcript::write(&mut out, &envelope)
-        };
+        let written = if args.json { write_json(&mut out, envelope.as_ref()) } else { transcript::write(&mut out, &envelope) };
         match written {
             Ok(()) => {}
             Err(e) => return Err(unwritten(e)),

@@ -148,7 +148,7 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
         t_ns_end: recording.t_ns_end(),
         playing: false,
         speed: Pace::Times(1.0),
-        damage: None,
+        damage: recording.integrity().told(),
         name: recording.path().display().to_string(),
     };
     let context = Context {

@@ -1,6 +1,6 @@
 //! A recording as text for people.
 
-use crate::event::{Envelope, EpisodeEnding, Event};
+use crate::event::{Envelope, Event};
 use std::io::Write;
 
 /// Writes what a reader of the transcript wants of this event; most events are nothing to read.
@@ -33,11 +33,7 @@ pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
         Event::EpisodeEnded(e) => writeln!(
             out,
             "     {}  return {:.3}  hybrid {:.3}  final {:.2}  length {}  tool errors {}\n     truth: {}",
-            match e.ending {
-                EpisodeEnding::Aborted => "ABORTED",
-                EpisodeEnding::Terminated | EpisodeEnding::Truncated if e.success => "SUCCESS",
-                EpisodeEnding::Terminated | EpisodeEnding::Truncated => "FAILURE",
-            },
+            e.verdict().word().to_uppercase(),
             e.episode_return,
             e.hybrid,
             e.final_reward,

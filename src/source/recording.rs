@@ -2,7 +2,7 @@
 
 use super::{Frame, FrameSource, Playback, SourceError, SourceStatus};
 use crate::event::{Clock, CommandSender, Envelope, Pace, Seq, StepUnit};
-use crate::journal::{Integrity, Recording};
+use crate::journal::Recording;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,16 +25,12 @@ pub struct RecordingSource {
     damages: usize,
 }
 
-fn told(integrity: &Integrity) -> Option<String> {
-    (!integrity.is_intact()).then(|| integrity.lines().join("; "))
-}
-
 /// Events that are read from the file at a time.
 const READ_AHEAD: usize = 512;
 
 impl RecordingSource {
     pub fn new(recording: Recording, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
-        let (damage, damages) = (told(recording.integrity()), recording.integrity().damage.len());
+        let (damage, damages) = (recording.integrity().told(), recording.integrity().damage.len());
         Ok(Self {
             recording,
             clock,
@@ -85,7 +81,7 @@ impl RecordingSource {
             }
             let integrity = self.recording.integrity();
             if integrity.damage.len() != self.damages {
-                (self.damage, self.damages) = (told(integrity), integrity.damage.len());
+                (self.damage, self.damages) = (integrity.told(), integrity.damage.len());
             }
         }
         Ok(self.ahead.front())

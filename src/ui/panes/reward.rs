@@ -1,7 +1,7 @@
 //! Pane 2, reward: the return of every episode, the steps of this one, and how the hybrid reward is made.
 
 use super::{Pane, notice};
-use crate::event::{EpisodeEnding, RewardFormula};
+use crate::event::{RewardFormula, Verdict};
 use crate::state::{DashState, EpisodeRow, LaneState};
 use crate::ui::view::ChartView;
 use crate::ui::widgets::{Canvas, Chart, Drawn, Role, Window, format};
@@ -155,7 +155,7 @@ pub fn success(state: &DashState) -> String {
         None => "success n/a (no episode has ended)".into(),
         Some(ratio) => {
             // What was cut short counts in neither.
-            let whole = state.episodes.iter().filter(|e| e.end.ending != EpisodeEnding::Aborted).count();
+            let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
             let all = format!("{} of {} in all", state.successes_total, state.episodes_total.saturating_sub(state.aborted_total));
             format!("success {} of the last {}  {all}", format::percent(ratio), whole.min(SUCCESS_WINDOW))
         }
@@ -164,10 +164,10 @@ pub fn success(state: &DashState) -> String {
 
 fn last_episode(row: &EpisodeRow) -> (String, Role) {
     let end = &row.end;
-    let (word, role) = match end.ending {
-        EpisodeEnding::Aborted => ("aborted", Role::Dim),
-        EpisodeEnding::Terminated | EpisodeEnding::Truncated if end.success => ("S", Role::Good),
-        EpisodeEnding::Terminated | EpisodeEnding::Truncated => ("F", Role::Bad),
+    let (word, role) = match end.verdict() {
+        Verdict::Success => ("S", Role::Good),
+        Verdict::Failure => ("F", Role::Bad),
+        Verdict::Aborted => ("aborted", Role::Dim),
     };
     (format!("last {word} episode {}  return {:.2}  hybrid {:.2}", row.episode, end.episode_return, end.hybrid), role)
 }
