@@ -27,6 +27,7 @@ pub struct CurrentEpisode {
     pub rewards: Ring<SeriesPoint>,
     pub tool_errors: u32,
     pub prompt_tokens: Option<u32>,
+    /// Unset before the first compression, and where nothing was kept: a division by zero is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
     pub compression_ratio_last: Option<f64>,
     pub state_hash: u64,

@@ -109,7 +109,7 @@ impl DashState {
             Event::DecisionSettled(_) => self.decisions_total = self.decisions_total.saturating_add(1),
             Event::MemoryCompressed(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
-                lane.episode.compression_ratio_last = Some(e.ratio);
+                lane.episode.compression_ratio_last = (e.after > 0).then_some(e.ratio);
                 lane.push(envelope, RowKind::Compressed { before: e.before, after: e.after, ratio: e.ratio });
             }
             Event::EpisodeEnded(e) => {
@@ -298,7 +298,7 @@ impl LaneState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Elided, ErrorType, Route, SamplesDropped, StepIndex, ThoughtDelta, ToolCall, ToolCallStarted};
+    use crate::event::{Elided, ErrorType, MemoryCompressed, Route, SamplesDropped, StepIndex, ThoughtDelta, ToolCall, ToolCallStarted};
 
     fn say(state: &mut DashState, event: impl Into<Event>) {
         let (seq, step) = (state.seq.next(), Some(StepIndex(1)));
@@ -323,6 +323,15 @@ mod tests {
         say(&mut state, finished(&name));
         let rows: Vec<_> = state.tools.values().map(|t| (t.calls_total, t.errors_total, t.in_flight)).collect();
         assert_eq!(rows, [(1, 1, 0)]);
+    }
+
+    #[test]
+    fn a_memory_that_became_empty_has_no_ratio() {
+        let mut state = DashState::default();
+        for (after, ratio, shown) in [(30, 8.0, Some(8.0)), (0, 240.0, None)] {
+            say(&mut state, MemoryCompressed { before: 240, after, ratio, prompt_tokens: 99, summary: SafeText::default() });
+            assert_eq!(state.lanes[&LaneId(0)].episode.compression_ratio_last, shown);
+        }
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn draw_episode(inner: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) -> 
     y = labelled(inner, y, "phase  ", lane.phase.map_or("n/a (before the first)", phase_word), Role::Text);
     let tokens = context_tokens(ctx, lane).map_or_else(|| "n/a (no message yet)".into(), |t| t.replace("context ", ""));
     y = labelled(inner, y, "prompt ", &tokens, Role::Text);
-    let ratio = episode.compression_ratio_last.map_or_else(|| "not compressed yet".into(), |r| format!("{r:.1}:1 at the last compression"));
+    let ratio = episode.compression_ratio_last.map_or_else(|| "nothing kept".into(), |r| format!("{r:.1}:1 at the last compression"));
     y = labelled(inner, y, "memory ", &ratio, Role::Text);
     let errors = format::counted(u64::from(episode.tool_errors), "tool error");
     y = labelled(inner, y, "errors ", &errors, if episode.tool_errors > 0 { Role::Warn } else { Role::Text });
