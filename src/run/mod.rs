@@ -4,6 +4,7 @@
 //! Accepts: argv.
 //! Test: `cargo test --test cli`.
 
+mod backstage;
 mod cli;
 mod config;
 mod eval;

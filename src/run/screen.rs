@@ -1,5 +1,6 @@
 //! The console on a live run or on a recording.
 
+use super::backstage::Crew;
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use crate::config::{self, Charts, Color, Config, Dirs};
@@ -7,9 +8,12 @@ use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
 use crate::journal::{Delivery, Recording};
 use crate::source::{LiveSource, Playback, RecordingSource};
 use crate::telemetry::{Sampler, SamplerSettings};
+use crate::ui::desk::Desk;
+use crate::ui::keymap::KeyMap;
+use crate::ui::lang::Lang;
 use crate::ui::session::Said;
 use crate::ui::theme::{Caps, Theme, Tier};
-use crate::ui::view::{Context, PlaybackView, View};
+use crate::ui::view::{Context, PlaybackView, ScreenId, View};
 use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
 use ratatui::layout::Rect;
@@ -17,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 fn options(config: &Config, recording: Option<String>) -> UiOptions {
+    let is_replay = recording.is_some();
     UiOptions {
         theme: config.ui.theme.clone(),
         tier: tier(config),
@@ -30,6 +35,9 @@ fn options(config: &Config, recording: Option<String>) -> UiOptions {
         recording,
         shots: PathBuf::from("."),
         state: Dirs::from_process().ok().map(|d| d.state),
+        lang: Lang::detect(|name| std::env::var(name).ok()),
+        keys: KeyMap::default(),
+        screen: if is_replay { ScreenId::Replay } else { ScreenId::Live },
         said: Said { theme: was_said(config, "ui.theme"), colors: was_said(config, "ui.color") },
     }
 }
@@ -81,7 +89,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let sampler = sampler.map_err(Failure::failed)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let outcome = run(Box::new(source), options(config, None));
+    let outcome = run(Box::new(source), Box::new(Crew::default()), options(config, None));
     sampler.stop();
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
@@ -122,7 +130,7 @@ pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed:
         source.set_playing(false);
         source.seek(seq);
     }
-    ended(run(Box::new(source), options(config, Some(name))).map_err(Failure::failed)?)
+    ended(run(Box::new(source), Box::new(Crew::default()), options(config, Some(name))).map_err(Failure::failed)?)
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
@@ -153,6 +161,9 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     };
     let context = Context {
         state: &state,
+        desk: &Desk::default(),
+        keys: &KeyMap::default(),
+        lang: Lang::English,
         view: &View::default(),
         theme: &theme,
         caps: &caps,

@@ -5,6 +5,12 @@
 pub enum Action {
     Help,
     CommandLine,
+    Palette,
+    Screen(ScreenId),
+    /// What the chosen row is about: an episode, a request with its answer.
+    Open,
+    EpisodeList,
+    Inspect,
     Search,
     NextMatch,
     PreviousMatch,
@@ -47,9 +53,40 @@ pub enum Action {
     UnfoldAll,
     Detail,
     Raw,
-    Smoothing,
-    History,
+    Overlay,
+    SmoothLess,
+    SmoothMore,
     LogAxis,
+    XAxis,
+    Cursor,
+    CursorLeft,
+    CursorRight,
+    ZoomIn,
+    ZoomOut,
+    Sort,
+    Filter,
+    Break,
+    BreakIf,
+    BreakOnce,
+    Breakpoints,
+    Watch,
+    Continue,
+    ContinueBack,
+    MarkForCompare,
+    Compare,
+    Evaluate,
+    Verify,
+    Pin,
+    Canary,
+    Promote,
+    RollBack,
+    AbortCanary,
+    Undo,
+    Acknowledge,
+    Silence,
+    Unsilence,
+    DryRun,
+    EditRules,
     Redraw,
     Suspend,
     Quit,
@@ -78,6 +115,64 @@ pub enum Needs {
     Playback,
     /// Either of the two.
     Run,
+    /// It is not built yet, and greyed out until it is.
+    Unbuilt,
+}
+
+/// Where its keys hold. What holds in one place hides a key that holds anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    Anywhere,
+    /// The thought chain and the transcript.
+    Chain,
+    /// Panes with curves.
+    Chart,
+    /// Panes with a list whose rows can be opened.
+    List,
+    Checkpoints,
+    Alerts,
+}
+
+impl Scope {
+    /// The scopes of a pane on a screen, the narrowest first.
+    pub fn of(screen: ScreenId, pane: PaneId) -> Vec<Scope> {
+        let narrow = match pane {
+            PaneId::Chain | PaneId::Transcript => Some(Scope::Chain),
+            PaneId::Reward | PaneId::Curves => Some(Scope::Chart),
+            PaneId::Episodes | PaneId::Checkpoints | PaneId::Rules | PaneId::Tools | PaneId::Log => Some(Scope::List),
+            PaneId::Gpu
+            | PaneId::Alerts
+            | PaneId::Memory
+            | PaneId::Inspector
+            | PaneId::Timeline
+            | PaneId::Compare
+            | PaneId::Rollout
+            | PaneId::RuleDetail
+            | PaneId::Silences
+            | PaneId::Vitals
+            | PaneId::Evaluations
+            | PaneId::Prompt
+            | PaneId::Recall => None,
+        };
+        let wide = match screen {
+            ScreenId::Checkpoints => Some(Scope::Checkpoints),
+            ScreenId::Alerts => Some(Scope::Alerts),
+            ScreenId::Live | ScreenId::Replay | ScreenId::Training | ScreenId::Memory | ScreenId::Log => None,
+        };
+        narrow.into_iter().chain(wide).chain([Scope::Anywhere]).collect()
+    }
+
+    /// Said behind a key in help and README.
+    pub fn place(self) -> &'static str {
+        match self {
+            Scope::Anywhere => "",
+            Scope::Chain => "in the chain",
+            Scope::Chart => "in a chart",
+            Scope::List => "in a list",
+            Scope::Checkpoints => "on checkpoints",
+            Scope::Alerts => "on alerts",
+        }
+    }
 }
 
 /// One line of the table.
@@ -92,22 +187,47 @@ pub struct Entry {
     pub argument: &'static str,
     pub help: &'static str,
     pub needs: Needs,
+    pub scope: Scope,
 }
 
 const fn entry(action: Action, name: &'static str, keys: &'static [&'static str], needs: Needs, help: &'static str) -> Entry {
-    Entry { action, name, keys, argument: "", help, needs }
+    Entry { action, name, keys, argument: "", help, needs, scope: Scope::Anywhere }
 }
 
 const fn with(action: Action, name: &'static str, argument: &'static str, needs: Needs, help: &'static str) -> Entry {
-    Entry { action, name, keys: &[], argument, help, needs }
+    Entry { action, name, keys: &[], argument, help, needs, scope: Scope::Anywhere }
 }
 
-use Needs::{Engine, Nothing, Playback, Run};
+const fn keyed(
+    action: Action,
+    name: &'static str,
+    keys: &'static [&'static str],
+    argument: &'static str,
+    needs: Needs,
+    help: &'static str,
+) -> Entry {
+    Entry { action, name, keys, argument, help, needs, scope: Scope::Anywhere }
+}
+
+const fn local(scope: Scope, action: Action, name: &'static str, keys: &'static [&'static str], needs: Needs, help: &'static str) -> Entry {
+    Entry { action, name, keys, argument: "", help, needs, scope }
+}
+
+use super::view::{PaneId, ScreenId};
+use Needs::{Engine, Nothing, Playback, Run, Unbuilt};
 
 /// The table, in the order of the help.
 pub const ACTIONS: &[Entry] = &[
     entry(Action::Help, "help", &["?"], Nothing, "keys and commands; enter runs one"),
     entry(Action::CommandLine, "command", &[":"], Nothing, "type a command by its name"),
+    entry(Action::Palette, "palette", &["ctrl-p"], Nothing, "find an action by a few letters of it"),
+    entry(Action::Screen(ScreenId::Live), "live", &["g l"], Nothing, "screen: the run as it goes"),
+    entry(Action::Screen(ScreenId::Replay), "replay", &["g r"], Nothing, "screen: episodes, step by step, with a timeline"),
+    entry(Action::Screen(ScreenId::Checkpoints), "checkpoints", &["g c"], Nothing, "screen: checkpoints, compared and served"),
+    entry(Action::Screen(ScreenId::Alerts), "alerts", &["g a"], Nothing, "screen: alert rules and what fires"),
+    entry(Action::Screen(ScreenId::Training), "training", &["g t"], Nothing, "screen: curves and evaluations of training"),
+    entry(Action::Screen(ScreenId::Memory), "memory", &["g m"], Nothing, "screen: what the agent sees, keeps and forgets"),
+    entry(Action::Screen(ScreenId::Log), "log", &["g ?"], Nothing, "screen: the log"),
     entry(Action::TogglePause, "toggle", &["space"], Run, "pause or resume; at the end of a replay, play it again"),
     entry(Action::StepDecision, "step", &["."], Run, "go on by one decision"),
     entry(Action::StepPhase, "phase", &[">"], Run, "go on by one phase"),
@@ -124,12 +244,13 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Last, "last", &["$"], Playback, "end of the recording"),
     entry(Action::FocusNext, "focus-next", &["tab"], Nothing, "focus the next pane"),
     entry(Action::FocusPrevious, "focus-previous", &["backtab"], Nothing, "focus the previous pane"),
-    entry(Action::FocusPane(0), "chain", &["1"], Nothing, "focus the thought chain"),
-    entry(Action::FocusPane(1), "reward", &["2"], Nothing, "focus the reward curves"),
-    entry(Action::FocusPane(2), "tools", &["3"], Nothing, "focus the tools"),
-    entry(Action::FocusPane(3), "gpu", &["4"], Nothing, "focus GPU and host"),
-    entry(Action::FocusPane(4), "alerts", &["5"], Nothing, "focus the alerts"),
-    entry(Action::FocusPane(5), "log", &["6"], Nothing, "focus the log"),
+    entry(Action::FocusPane(0), "pane-1", &["1"], Nothing, "focus pane 1 (live: thought chain)"),
+    entry(Action::FocusPane(1), "pane-2", &["2"], Nothing, "focus pane 2 (live: reward curves)"),
+    entry(Action::FocusPane(2), "pane-3", &["3"], Nothing, "focus pane 3 (live: tools)"),
+    entry(Action::FocusPane(3), "pane-4", &["4"], Nothing, "focus pane 4 (live: GPU and host)"),
+    entry(Action::FocusPane(4), "pane-5", &["5"], Nothing, "focus pane 5 (live: alerts)"),
+    entry(Action::FocusPane(5), "pane-6", &["6"], Nothing, "focus pane 6 (live: log)"),
+    local(Scope::List, Action::Open, "open", &["enter"], Nothing, "open the chosen row"),
     entry(Action::FullScreen, "full", &["f", "enter"], Nothing, "the focused pane alone, and back"),
     entry(Action::Bigger, "bigger", &["+"], Nothing, "the focused pane bigger: half the screen, then all of it"),
     entry(Action::Smaller, "smaller", &["_"], Nothing, "the focused pane smaller again"),
@@ -148,14 +269,47 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::SetMark, "mark", &["m"], Nothing, "mark this place, or take its mark away"),
     entry(Action::PreviousMark, "previous-mark", &["["], Nothing, "previous mark (in a replay: go there in the recording)"),
     entry(Action::NextMark, "next-mark", &["]"], Nothing, "next mark"),
-    entry(Action::Fold, "fold", &["z a"], Nothing, "fold or unfold the row at the cursor; while following, the newest"),
-    entry(Action::FoldAll, "fold-all", &["z M"], Nothing, "fold every row"),
-    entry(Action::UnfoldAll, "unfold-all", &["z R"], Nothing, "unfold every row"),
-    entry(Action::Detail, "detail", &["v"], Nothing, "one line a row, normal, everything"),
-    entry(Action::Raw, "raw", &["R"], Nothing, "what the model reads and writes, as it is"),
-    entry(Action::Smoothing, "smoothing", &["s"], Nothing, "smoothing of the curve"),
-    entry(Action::History, "history", &["x"], Nothing, "current episode or all episodes"),
-    entry(Action::LogAxis, "log-axis", &[], Nothing, "logarithmic axis of the curve, and back"),
+    entry(Action::EpisodeList, "episodes", &["E"], Nothing, "list of episodes"),
+    keyed(Action::Inspect, "inspect", &["I"], "", Nothing, "inspect the state at this step"),
+    keyed(Action::Watch, "watch", &["w"], "EXPRESSION", Nothing, "watch an expression (CEL) at every step; empty forgets all"),
+    entry(Action::Break, "break-here", &["b"], Nothing, "breakpoint at this step, or take it away"),
+    keyed(Action::BreakIf, "break", &["B"], "CONDITION", Nothing, "stop where this condition (CEL) holds, such as reward < 0.0"),
+    with(Action::BreakOnce, "tbreak", "CONDITION", Nothing, "the same, once"),
+    with(Action::Breakpoints, "breakpoints", "clear|delete N|presets", Nothing, "list the breakpoints, or take them away"),
+    entry(Action::Continue, "continue", &["c"], Run, "run to the next stop"),
+    entry(Action::ContinueBack, "continue-back", &["C"], Playback, "run back to the previous stop"),
+    local(Scope::Chain, Action::Fold, "fold", &["z a"], Nothing, "fold or unfold the row at the cursor; while following, the newest"),
+    local(Scope::Chain, Action::FoldAll, "fold-all", &["z M"], Nothing, "fold every row"),
+    local(Scope::Chain, Action::UnfoldAll, "unfold-all", &["z R"], Nothing, "unfold every row"),
+    local(Scope::Chain, Action::Detail, "detail", &["v"], Nothing, "one line a row, normal, everything"),
+    local(Scope::Chain, Action::Raw, "raw", &["R"], Nothing, "what the model reads and writes, as it is"),
+    local(Scope::Chain, Action::Overlay, "overlay", &["O"], Nothing, "colour tokens by log-probability, by entropy, not at all"),
+    local(Scope::Chart, Action::SmoothLess, "smooth-less", &["s"], Nothing, "smooth the curve less"),
+    local(Scope::Chart, Action::SmoothMore, "smooth-more", &["S"], Nothing, "smooth the curve more"),
+    local(Scope::Chart, Action::LogAxis, "log-axis", &["L"], Nothing, "logarithmic axis of the curve, and back"),
+    local(Scope::Chart, Action::XAxis, "x-axis", &["x"], Nothing, "by step, by time since the start, by the clock"),
+    local(Scope::Chart, Action::Cursor, "cursor", &["i"], Nothing, "cursor with the values under it, and away again"),
+    local(Scope::Chart, Action::CursorLeft, "cursor-left", &["left"], Nothing, "cursor, or what is seen, to the left"),
+    local(Scope::Chart, Action::CursorRight, "cursor-right", &["right"], Nothing, "cursor, or what is seen, to the right"),
+    local(Scope::Chart, Action::ZoomIn, "zoom-in", &["="], Nothing, "see less of the curve, larger"),
+    local(Scope::Chart, Action::ZoomOut, "zoom-out", &["-"], Nothing, "see more of the curve"),
+    local(Scope::List, Action::Sort, "sort", &["o"], Nothing, "sort the list by the next column"),
+    with(Action::Filter, "filter", "TEXT", Nothing, "show only rows of the focused list that hold this; empty shows all"),
+    local(Scope::Checkpoints, Action::MarkForCompare, "mark-compare", &["x"], Nothing, "mark for the comparison"),
+    local(Scope::Checkpoints, Action::Compare, "compare", &["d"], Nothing, "compare the two that are marked, seed by seed"),
+    local(Scope::Checkpoints, Action::Evaluate, "evaluate", &["e"], Nothing, "evaluate the chosen one on held-out seeds"),
+    local(Scope::Checkpoints, Action::Verify, "verify", &["V"], Nothing, "verify the chosen one's checksums and fingerprint"),
+    local(Scope::Checkpoints, Action::Promote, "promote", &["P"], Engine, "serve the chosen one from the next decision on (typed)"),
+    local(Scope::Checkpoints, Action::Pin, "pin", &["p"], Unbuilt, "keep the chosen one from being pruned"),
+    local(Scope::Checkpoints, Action::Canary, "canary", &["A"], Unbuilt, "give the chosen one a share of the episodes"),
+    local(Scope::Checkpoints, Action::RollBack, "rollback", &["R"], Unbuilt, "serve the one before again"),
+    local(Scope::Checkpoints, Action::AbortCanary, "abort", &["X"], Unbuilt, "end the canary"),
+    local(Scope::Checkpoints, Action::Undo, "undo", &["u"], Unbuilt, "take the last swap back, within ten minutes"),
+    local(Scope::Alerts, Action::Acknowledge, "ack", &["a"], Unbuilt, "say that you have seen it"),
+    local(Scope::Alerts, Action::Silence, "silence", &["z"], Unbuilt, "silence the chosen alert for a while"),
+    local(Scope::Alerts, Action::Unsilence, "unsilence", &["Z"], Unbuilt, "end its silence"),
+    local(Scope::Alerts, Action::DryRun, "dry-run", &["D"], Unbuilt, "try the rule on a recording"),
+    local(Scope::Alerts, Action::EditRules, "edit", &["e"], Unbuilt, "edit the rules"),
     with(Action::Menu, "menu", "", Nothing, "actions by digits; 0 opens it on small screens and on a live run"),
     entry(Action::Copy, "copy", &["y"], Nothing, "copy the row in view to the clipboard"),
     entry(Action::CopyJson, "copy-json", &["Y"], Nothing, "copy the row in view as JSON"),
@@ -178,7 +332,7 @@ pub const ACTIONS: &[Entry] = &[
     ),
     with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
     with(Action::Export, "export", "csv|json FILE", Nothing, "write what the focused pane shows to a new file (JSON: one record a line)"),
-    with(Action::Shot, "shot", "svg|txt|ans", Nothing, "write a picture of the screen to a file"),
+    with(Action::Shot, "shot", "svg|png|txt|ans FILE", Nothing, "write a picture of the screen to a file"),
 ];
 
 /// A page of the menu by digits.
@@ -186,28 +340,30 @@ pub const ACTIONS: &[Entry] = &[
 pub enum Group {
     Run,
     Replay,
+    Screens,
     Move,
     Find,
     Look,
     Curve,
     Change,
-    Screen,
+    More,
 }
 
 impl Group {
-    pub const ALL: [Group; 8] =
-        [Group::Run, Group::Replay, Group::Move, Group::Find, Group::Look, Group::Curve, Group::Change, Group::Screen];
+    pub const ALL: [Group; 9] =
+        [Group::Run, Group::Replay, Group::Screens, Group::Move, Group::Find, Group::Look, Group::Curve, Group::Change, Group::More];
 
     pub fn title(self) -> &'static str {
         match self {
             Group::Run => "run: pause, step",
             Group::Replay => "replay",
+            Group::Screens => "screens",
             Group::Move => "move: up, down",
             Group::Find => "find, errors, marks",
             Group::Look => "size, folds, detail",
             Group::Curve => "curves",
-            Group::Change => "swap, seed, copy",
-            Group::Screen => "help, screen, quit",
+            Group::Change => "swap, compare, copy",
+            Group::More => "help, stops, quit",
         }
     }
 
@@ -215,7 +371,7 @@ impl Group {
     pub fn stays(self) -> bool {
         match self {
             Group::Run | Group::Replay | Group::Move | Group::Find | Group::Look | Group::Curve => true,
-            Group::Change | Group::Screen => false,
+            Group::Screens | Group::Change | Group::More => false,
         }
     }
 
@@ -225,7 +381,8 @@ impl Group {
 }
 
 impl Action {
-    /// Its page of the menu; none for what a digit does by itself, and for what is another action under a second name.
+    /// Its page of the menu; none for what a digit does by itself, for what is another action under a second name, and for
+    /// what a page of nine has no room for: all of that is in the palette, which the last page opens.
     pub fn group(self) -> Option<Group> {
         Some(match self {
             Action::TogglePause
@@ -235,14 +392,18 @@ impl Action {
             | Action::StepEpisode
             | Action::Slower
             | Action::Faster
-            | Action::Pace => Group::Run,
+            | Action::Pace
+            | Action::Continue => Group::Run,
             Action::StepBack
             | Action::NextStep
             | Action::PreviousEpisode
             | Action::NextEpisode
             | Action::First
             | Action::Last
-            | Action::Seek => Group::Replay,
+            | Action::Seek
+            | Action::ContinueBack
+            | Action::EpisodeList => Group::Replay,
+            Action::Screen(_) | Action::Inspect | Action::Open => Group::Screens,
             Action::Up
             | Action::Down
             | Action::PageUp
@@ -259,7 +420,8 @@ impl Action {
             | Action::PreviousError
             | Action::SetMark
             | Action::NextMark
-            | Action::PreviousMark => Group::Find,
+            | Action::PreviousMark
+            | Action::Filter => Group::Find,
             Action::FullScreen
             | Action::Bigger
             | Action::Smaller
@@ -267,19 +429,58 @@ impl Action {
             | Action::FoldAll
             | Action::UnfoldAll
             | Action::Detail
-            | Action::Raw => Group::Look,
-            Action::Smoothing | Action::History | Action::LogAxis => Group::Curve,
-            Action::Swap | Action::Seed | Action::Copy | Action::CopyJson | Action::Export => Group::Change,
+            | Action::Raw
+            | Action::Overlay => Group::Look,
+            Action::SmoothLess
+            | Action::SmoothMore
+            | Action::LogAxis
+            | Action::XAxis
+            | Action::Cursor
+            | Action::CursorLeft
+            | Action::CursorRight
+            | Action::ZoomIn
+            | Action::ZoomOut => Group::Curve,
+            Action::Swap
+            | Action::Seed
+            | Action::MarkForCompare
+            | Action::Compare
+            | Action::Evaluate
+            | Action::Copy
+            | Action::CopyJson
+            | Action::Export
+            | Action::Shot => Group::Change,
             Action::Help
+            | Action::Palette
             | Action::CommandLine
+            | Action::Break
+            | Action::BreakIf
+            | Action::Breakpoints
+            | Action::Theme
+            | Action::Back
+            | Action::Quit => Group::More,
+            Action::FocusPane(_)
+            | Action::Menu
+            | Action::PreviousStep
+            | Action::Pause
+            | Action::Resume
             | Action::Redraw
             | Action::Suspend
-            | Action::Back
-            | Action::Quit
-            | Action::Theme
             | Action::Colors
-            | Action::Shot => Group::Screen,
-            Action::FocusPane(_) | Action::Menu | Action::PreviousStep | Action::Pause | Action::Resume => return None,
+            | Action::Sort
+            | Action::BreakOnce
+            | Action::Watch
+            | Action::Verify
+            | Action::Pin
+            | Action::Canary
+            | Action::Promote
+            | Action::RollBack
+            | Action::AbortCanary
+            | Action::Undo
+            | Action::Acknowledge
+            | Action::Silence
+            | Action::Unsilence
+            | Action::DryRun
+            | Action::EditRules => return None,
         })
     }
 }
@@ -303,31 +504,14 @@ pub fn by_name(name: &str) -> Result<&'static Entry, String> {
     }
 }
 
-/// What a key sequence means so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Lookup {
-    Action(Action),
-    /// More keys must follow.
-    Prefix,
-    Unknown,
-}
-
-pub fn by_keys(keys: &str) -> Lookup {
-    let all = || ACTIONS.iter().flat_map(|e| e.keys.iter().map(move |k| (*k, e.action)));
-    if let Some((_, action)) = all().find(|(k, _)| *k == keys) {
-        return Lookup::Action(action);
-    }
-    let prefix = format!("{keys} ");
-    if all().any(|(k, _)| k.starts_with(&prefix)) { Lookup::Prefix } else { Lookup::Unknown }
-}
-
 /// The key table of the README.
 pub fn key_table_markdown() -> String {
-    let mut table = String::from("| keys | `:` command | what it does |\n|---|---|---|\n");
+    let mut table = String::from("| keys | where | `:` command | what it does |\n|---|---|---|---|\n");
     for e in ACTIONS {
         let keys: Vec<String> = e.keys.iter().map(|k| format!("`{}`", k.replace(' ', ""))).collect();
         let name = format!("{} {}", e.name, e.argument.replace('|', "\\|"));
-        table.push_str(&format!("| {} | `:{}` | {} |\n", keys.join(" "), name.trim(), e.help));
+        let later = if e.needs == Unbuilt { " (not built yet)" } else { "" };
+        table.push_str(&format!("| {} | {} | `:{}` | {}{later} |\n", keys.join(" "), e.scope.place(), name.trim(), e.help));
     }
     table
 }
@@ -338,43 +522,31 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_key_and_no_name_stands_twice_and_none_hides_another() {
-        let keys: Vec<&str> = ACTIONS.iter().flat_map(|e| e.keys).copied().collect();
-        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
-        for key in &keys {
-            let prefix = format!("{key} ");
-            assert!(!keys.iter().any(|k| k.starts_with(&prefix)), "{key} hides a longer one");
+    fn no_key_stands_twice_in_a_scope_and_no_name_anywhere() {
+        for scope in [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts] {
+            let keys: Vec<&str> = ACTIONS.iter().filter(|e| e.scope == scope).flat_map(|e| e.keys).copied().collect();
+            assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{scope:?}");
+            for key in &keys {
+                let prefix = format!("{key} ");
+                assert!(!keys.iter().any(|k| k.starts_with(&prefix)), "{key} hides a longer one");
+            }
         }
         let names: BTreeSet<&str> = ACTIONS.iter().map(|e| e.name).collect();
         assert_eq!(names.len(), ACTIONS.len());
     }
 
     #[test]
-    fn digits_reach_every_action_that_has_no_digit_or_other_name() {
+    fn a_page_of_the_menu_has_a_digit_for_each_action() {
         for group in Group::ALL {
-            assert!((1..=9).contains(&group.entries().len()), "{group:?}");
-        }
-        let left: Vec<&str> = ACTIONS.iter().filter(|e| e.action.group().is_none()).map(|e| e.name).collect();
-        assert_eq!(left, ["prev", "chain", "reward", "tools", "gpu", "alerts", "log", "menu", "pause", "resume"]);
-    }
-
-    #[test]
-    fn keys_that_are_reserved_are_free() {
-        for key in ["w", "c", "C", "b", "B", "i", "I", "E", "o", "F", "O", "a", "d", "ctrl-j", "ctrl-k", "ctrl-a", "ctrl-b"] {
-            assert_eq!(by_keys(key), Lookup::Unknown, "{key}");
+            assert!((1..=9).contains(&group.entries().len()), "{group:?}: {}", group.entries().len());
         }
     }
 
     #[test]
-    fn every_action_can_be_reached() {
+    fn every_action_can_be_reached_by_its_name() {
         for e in ACTIONS {
             assert_eq!(by_name(e.name).unwrap().action, e.action);
-            for key in e.keys {
-                assert_eq!(by_keys(key), Lookup::Action(e.action));
-            }
         }
-        assert_eq!(by_keys("g"), Lookup::Prefix);
-        assert_eq!(by_keys("Q"), Lookup::Unknown);
         assert!(by_name("swa").is_ok_and(|e| e.action == Action::Swap));
         assert!(by_name("see").is_err_and(|reason| reason.contains("seed, seek")));
         assert!(by_name("quitt").unwrap_err().contains("quit"));

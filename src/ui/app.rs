@@ -1,8 +1,12 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
-use super::actions::{ACTIONS, Action, Entry, Group, Lookup, by_keys};
+use super::actions::{ACTIONS, Action, Entry, Group, Scope};
+use super::backstage::{Backstage, collect};
 use super::copy::copy;
+use super::desk::Desk;
 use super::export::export;
+use super::keymap::{KeyMap, Lookup};
+use super::lang::Lang;
 use super::look::Look;
 use super::screen::Screen;
 use super::session::{self, Said, Session};
@@ -10,7 +14,7 @@ use super::still::Still;
 use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
 use super::theme::{Caps, ThemeError, Tier};
 use super::update::{Confirm, Effect, Facts, Pointer, act, by_key, command, point, search};
-use super::view::{Context, PlaybackView, View};
+use super::view::{Context, PlaybackView, ScreenId, View};
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::event::{RunState, SendError};
@@ -45,6 +49,10 @@ pub struct UiOptions {
     pub state: Option<PathBuf>,
     /// What of the look the operator asked for at this start.
     pub said: Said,
+    pub lang: Lang,
+    pub keys: KeyMap,
+    /// The screen to begin with.
+    pub screen: ScreenId,
 }
 
 /// Why the screen ended.
@@ -100,6 +108,8 @@ struct App {
     view: View,
     look: Look,
     source: Box<dyn FrameSource>,
+    backstage: Box<dyn Backstage>,
+    desk: Desk,
     options: UiOptions,
     playback: Option<PlaybackView>,
     open: Open,
@@ -121,7 +131,8 @@ struct App {
 }
 
 /// Runs the console on a source until the operator leaves it.
-pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, UiError> {
+pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options: UiOptions) -> Result<Ended, UiError> {
+    super::lang::set(options.lang);
     let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, |name| std::env::var(name).ok());
     let look = Look::new(&options.theme, caps)?;
     restore_on_panic();
@@ -129,7 +140,7 @@ pub fn run(source: Box<dyn FrameSource>, options: UiOptions) -> Result<Ended, Ui
     let (tx, rx) = sync_channel(INPUTS);
     read_input(tx.clone())?;
     watch_signals(tx)?;
-    let mut app = App::new(source, options, look);
+    let mut app = App::new(source, backstage, options, look);
     app.resume();
     let ended = show(&mut app, &taken, &rx)?;
     drop(taken);
@@ -145,6 +156,7 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
     let mut dirty = true;
     loop {
         dirty |= app.take_frames()?;
+        dirty |= app.take_news();
         if let Some(told) = app.look.read_again(Instant::now()) {
             app.notice = told;
             dirty = true;
@@ -214,12 +226,16 @@ pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
 }
 
 impl App {
-    fn new(source: Box<dyn FrameSource>, options: UiOptions, look: Look) -> Self {
+    fn new(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options: UiOptions, look: Look) -> Self {
+        let mut view = View::default();
+        view.go(options.screen);
         Self {
             state: DashState::default(),
-            view: View::default(),
+            view,
             look,
             source,
+            backstage,
+            desk: Desk::default(),
             options,
             playback: None,
             open: Open::default(),
@@ -296,6 +312,15 @@ impl App {
         Ok(news || moved)
     }
 
+    /// Takes up what backstage brought; true when something came.
+    fn take_news(&mut self) -> bool {
+        let (came, told) = collect(&mut *self.backstage, &mut self.desk);
+        if let Some(told) = told {
+            self.notice = told;
+        }
+        came
+    }
+
     fn picture(&self, area: Rect) -> Buffer {
         let context = self.context();
         let mut buffer = draw(&context, area);
@@ -306,12 +331,15 @@ impl App {
     fn context(&self) -> Context<'_> {
         Context {
             state: &self.state,
+            desk: &self.desk,
+            keys: &self.options.keys,
             view: &self.view,
             theme: &self.look.theme,
             caps: &self.look.caps,
             playback: self.playback.as_ref(),
             read_only: self.options.read_only || self.playback.is_some(),
             banner: self.options.banner.as_deref(),
+            lang: self.options.lang,
         }
     }
 
@@ -348,7 +376,8 @@ impl App {
             // What is open has the keys; a click past it must not change what lies beneath.
             (Open::Help(_) | Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::ConfirmQuit, _) => {}
             (Open::Nothing | Open::Menu(_), _) => {
-                let facts = facts(self.area, &self.look.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
+                let facts =
+                    facts(self.area, &self.look.caps, (&self.state, &self.desk), self.playback.as_ref(), &*self.source, &self.options);
                 point(pointer, mouse.column, mouse.row, &mut self.view, &facts);
             }
         }
@@ -469,7 +498,7 @@ impl App {
     fn press(&mut self, name: &str) {
         let sequence = if self.keys.is_empty() { name.to_owned() } else { format!("{} {name}", self.keys) };
         self.keys.clear();
-        match by_keys(&sequence) {
+        match self.options.keys.lookup(&sequence, &Scope::of(self.view.screen, self.view.active())) {
             Lookup::Action(action) => self.with_facts(|view, facts| act(by_key(action, facts), "", view, facts)),
             Lookup::Prefix => self.keys = sequence,
             Lookup::Unknown => self.notice = format!("{sequence} does nothing; ? lists the keys"),
@@ -481,7 +510,7 @@ impl App {
     }
 
     fn with_facts(&mut self, what: impl FnOnce(&mut View, &Facts<'_>) -> Vec<Effect>) {
-        let facts = facts(self.area, &self.look.caps, &self.state, self.playback.as_ref(), &*self.source, &self.options);
+        let facts = facts(self.area, &self.look.caps, (&self.state, &self.desk), self.playback.as_ref(), &*self.source, &self.options);
         let effects = what(&mut self.view, &facts);
         self.carry_out(effects);
     }
@@ -517,7 +546,13 @@ impl App {
                 Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(0),
-                Effect::OpenCommand => self.open = Open::Command(String::new()),
+                Effect::OpenPalette => {}
+                Effect::Ask(ask) => {
+                    if let Err(reason) = self.backstage.ask(ask) {
+                        self.notice = reason;
+                    }
+                }
+                Effect::OpenCommand(line) => self.open = Open::Command(line),
                 Effect::OpenSearch => self.open = Open::Search(String::new()),
                 Effect::OpenMenu => self.open = Open::Menu(None),
                 Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, String::new()),
@@ -559,13 +594,13 @@ impl App {
 fn facts<'a>(
     area: Rect,
     caps: &Caps,
-    state: &'a DashState,
+    (state, desk): (&'a DashState, &'a Desk),
     playback: Option<&'a PlaybackView>,
     source: &dyn FrameSource,
     options: &UiOptions,
 ) -> Facts<'a> {
     let can_command = source.commands().is_some() && !options.read_only;
-    Facts { state, playback, can_command, area: chrome::between(area), glyphs: chrome::glyphs(caps) }
+    Facts { state, desk, playback, can_command, area: chrome::between(area), glyphs: chrome::glyphs(caps) }
 }
 
 /// What became of an input line.

@@ -43,10 +43,13 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         shots: PathBuf::from("."),
         state: None,
         said: Said::default(),
+        lang: Lang::English,
+        keys: KeyMap::default(),
+        screen: ScreenId::Live,
     };
     let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
     let look = Look::new("dark", caps).unwrap();
-    App { area: Rect::new(0, 0, size.0, size.1), ..App::new(source, options, look) }
+    App { area: Rect::new(0, 0, size.0, size.1), ..App::new(source, Box::new(crate::ui::backstage::Nobody), options, look) }
 }
 
 fn recording() -> RecordingSource {
@@ -226,7 +229,8 @@ fn digits_reach_what_a_phone_has_no_keys_for() {
     assert_eq!(app.open, Open::Nothing);
     // What needs words asks for them.
     let swap = Group::Change.entries().iter().position(|e| e.action == Action::Swap).unwrap() + 1;
-    type_keys(&mut app, &format!("07{swap}"));
+    let change = Group::ALL.iter().position(|g| *g == Group::Change).unwrap() + 1;
+    type_keys(&mut app, &format!("0{change}{swap}"));
     assert_eq!(app.open, Open::Command("swap ".into()));
     // Every entry of every page, on every page.
     for (page, group) in (1..).zip(Group::ALL) {

@@ -99,7 +99,7 @@ fn hints(canvas: &mut Canvas<'_>, y: u16, cx: &Context<'_>) {
     }
     for action in if cx.playback.is_some() { replay } else { live } {
         let Some(entry) = ACTIONS.iter().find(|e| e.action == action) else { continue };
-        let key = entry.keys.first().copied().unwrap_or_default();
+        let key = &cx.keys.keys_of(action).next().unwrap_or_default().replace(' ', "");
         let room = canvas.measure(key) + canvas.measure(entry.name) + 3;
         if x + room > canvas.width() {
             break;
@@ -206,6 +206,7 @@ fn usable(entry: &Entry, cx: &Context<'_>) -> bool {
         Needs::Engine => live && !cx.read_only,
         Needs::Run => !live || !cx.read_only,
         Needs::Playback => !live,
+        Needs::Unbuilt => false,
     }
 }
 /// The chosen entry at the bottom, where its line is too long to be seen whole; gives the rows that it took.
@@ -241,7 +242,7 @@ fn help(canvas: &mut Canvas<'_>, at: usize, cx: &Context<'_>) {
     let rows = (inner.height() - below) as usize;
     let from = at.saturating_sub(rows / 2).min(ACTIONS.len().saturating_sub(rows));
     for (row, (index, entry)) in ACTIONS.iter().enumerate().skip(from).take(rows).enumerate() {
-        let keys: Vec<String> = entry.keys.iter().map(|k| k.replace(' ', "")).collect();
+        let keys: Vec<String> = cx.keys.keys_of(entry.action).map(|k| k.replace(' ', "")).collect();
         let line = format!("{:<14}:{:<21} {}", keys.join(" "), format!("{} {}", entry.name, entry.argument), entry.help);
         let role = if index == at {
             Role::Selected
@@ -268,7 +269,19 @@ mod tests {
     fn help_names_every_theme_on_the_smallest_usual_screen() {
         let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
         let (state, view, theme) = (DashState::default(), View::default(), Theme::load("dark", Tier::None).unwrap());
-        let cx = Context { state: &state, view: &view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: None };
+        let (desk, keys) = (crate::ui::desk::Desk::default(), crate::ui::keymap::KeyMap::default());
+        let cx = Context {
+            state: &state,
+            desk: &desk,
+            keys: &keys,
+            view: &view,
+            theme: &theme,
+            caps: &caps,
+            playback: None,
+            read_only: false,
+            banner: None,
+            lang: crate::ui::lang::Lang::English,
+        };
         let at = ACTIONS.iter().position(|e| e.action == Action::Theme).unwrap();
         let area = Rect::new(0, 0, 80, 24);
         let mut buffer = Buffer::empty(area);

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_pane_exports_in_both_formats() {
-        for focus in PaneId::NUMBERED {
+        for focus in crate::ui::view::ScreenId::Live.panes().iter().copied() {
             let view = View { focus, ..View::default() };
             let json = exported("json", &view);
             assert!(json.lines().all(|line| serde_json::from_str::<Value>(line).unwrap().is_object()), "{json}");

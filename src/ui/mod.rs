@@ -6,10 +6,14 @@
 
 pub mod actions;
 mod app;
+pub mod backstage;
 mod chrome;
 mod complete;
 mod copy;
+pub mod desk;
 mod export;
+pub mod keymap;
+pub mod lang;
 mod look;
 mod panes;
 mod records;
@@ -18,6 +22,7 @@ pub mod session;
 pub mod shot;
 mod status;
 mod still;
+mod stops;
 mod terminal;
 pub mod theme;
 mod update;

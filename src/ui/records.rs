@@ -10,7 +10,7 @@ use serde_json::{Error, Value, json};
 /// The records of the focused pane, in the order in which it shows them.
 pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
     let lane = state.lane(view.lane);
-    match view.focus {
+    match view.active() {
         PaneId::Chain => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
         PaneId::Reward if view.chart.history => all(state.episodes.iter()),
         PaneId::Reward => all(lane.iter().flat_map(|l| steps(l))),
@@ -18,7 +18,15 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
         PaneId::Gpu => all(state.telemetry_history.last().iter().map(|(t_ns, sample)| json!({"t_ns": t_ns, "sample": sample}))),
         PaneId::Alerts => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
         PaneId::Log => all(state.log.iter()),
-        PaneId::Memory => all(lane.iter().map(|l| &l.episode)),
+        PaneId::Memory | PaneId::Inspector | PaneId::Prompt | PaneId::Recall => all(lane.iter().map(|l| &l.episode)),
+        PaneId::Transcript => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
+        PaneId::Episodes => all(state.episodes.iter()),
+        PaneId::Timeline => all(lane.iter().flat_map(|l| steps(l))),
+        PaneId::Checkpoints => all(state.checkpoints.iter()),
+        PaneId::Compare | PaneId::Rollout | PaneId::Silences => Ok(Vec::new()),
+        PaneId::Rules | PaneId::RuleDetail => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
+        PaneId::Curves | PaneId::Vitals => all(state.updates.iter()),
+        PaneId::Evaluations => all(state.evaluations.iter()),
     }
 }
 
@@ -26,7 +34,7 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
 pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usize> {
     let scroll = view.scroll_of(view.focus);
     let last = records.len().checked_sub(1)?;
-    Some(match view.focus {
+    Some(match view.active() {
         PaneId::Chain => {
             let transcript = &state.lane(view.lane)?.transcript;
             let seq = chain::cursor_row(view, state)?.seq;
@@ -38,7 +46,24 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
         }
         PaneId::Alerts => scroll.up.min(last),
         PaneId::Tools => 0,
-        PaneId::Reward | PaneId::Gpu | PaneId::Memory => last,
+        PaneId::Reward
+        | PaneId::Gpu
+        | PaneId::Memory
+        | PaneId::Transcript
+        | PaneId::Episodes
+        | PaneId::Inspector
+        | PaneId::Timeline
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall => last,
     })
 }
 
@@ -169,7 +194,7 @@ mod tests {
 
     #[test]
     fn with_nothing_there_is_nothing_to_copy() {
-        for focus in PaneId::NUMBERED {
+        for focus in crate::ui::view::ScreenId::Live.panes().iter().copied() {
             let (state, view) = (DashState::default(), focused(focus));
             let records = records(&state, &view).unwrap();
             assert_eq!((records.len(), in_view(&records, &state, &view)), (0, None));

@@ -138,7 +138,18 @@ mod tests {
         let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
         let theme = Theme::load("dark", Tier::None).unwrap();
         let (view, theme, caps) = (&View::default(), &theme, &caps);
-        let context = Context { state, view, theme, caps, playback, read_only, banner };
+        let context = Context {
+            state,
+            desk: &Default::default(),
+            keys: &Default::default(),
+            lang: Default::default(),
+            view,
+            theme,
+            caps,
+            playback,
+            read_only,
+            banner,
+        };
         rows(&crate::ui::draw(&context, Rect::new(0, 0, width, 24)))[0].clone()
     }
 

@@ -1,7 +1,9 @@
 //! From a key to what it changes: pure, except for the effects that it returns.
 
 use super::actions::{Action, Needs, by_name};
+use super::backstage::Ask;
 use super::copy::Form;
+use super::desk::Desk;
 use super::panes::{self, Motion, chain};
 use super::view::{Detail, PaneId, PlaybackView, Share, View};
 use super::widgets::Glyphs;
@@ -23,7 +25,11 @@ pub enum Effect {
     Export(String),
     Shot(String),
     OpenHelp,
-    OpenCommand,
+    OpenPalette,
+    /// The command line, with what stands in it already.
+    OpenCommand(String),
+    /// Work for backstage.
+    Ask(Ask),
     OpenSearch,
     OpenMenu,
     /// Send it when the operator has typed its name.
@@ -74,6 +80,7 @@ pub enum Pointer {
 /// What an action may look at besides the view.
 pub struct Facts<'a> {
     pub state: &'a DashState,
+    pub desk: &'a Desk,
     pub playback: Option<&'a PlaybackView>,
     /// An engine takes commands.
     pub can_command: bool,
@@ -84,8 +91,6 @@ pub struct Facts<'a> {
 
 /// Lines that a wheel's click scrolls.
 const WHEEL: i64 = 3;
-/// Smoothing of the curve, in tenths.
-const SMOOTHINGS: [u8; 4] = [0, 6, 8, 9];
 
 /// Does an action: changes the view, returns the rest.
 pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
@@ -94,10 +99,18 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
     }
     match action {
         Action::Help => vec![Effect::OpenHelp],
-        Action::CommandLine => vec![Effect::OpenCommand],
+        Action::CommandLine => vec![Effect::OpenCommand(String::new())],
+        Action::Palette => vec![Effect::OpenPalette],
+        Action::Screen(screen) => {
+            view.go(screen);
+            Vec::new()
+        }
         Action::Search => vec![Effect::OpenSearch],
         Action::Menu => vec![Effect::OpenMenu],
         Action::Back => {
+            if view.popup.take().is_some() {
+                return Vec::new();
+            }
             view.share = Share::Normal;
             view.search.clear();
             vec![Effect::Close]
@@ -150,10 +163,38 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::FoldAll
         | Action::UnfoldAll
         | Action::Detail
-        | Action::Raw
-        | Action::Smoothing
-        | Action::History
-        | Action::LogAxis => view_action(action, view, facts),
+        | Action::Raw => view_action(action, view, facts),
+        Action::Overlay => Vec::new(),
+        Action::SmoothLess
+        | Action::SmoothMore
+        | Action::LogAxis
+        | Action::XAxis
+        | Action::Cursor
+        | Action::CursorLeft
+        | Action::CursorRight
+        | Action::ZoomIn
+        | Action::ZoomOut => panes::curves::act(action, view, facts),
+        Action::Open | Action::EpisodeList | Action::Inspect | Action::Sort | Action::Filter => {
+            panes::replay::act(action, argument, view, facts)
+        }
+        Action::Break
+        | Action::BreakIf
+        | Action::BreakOnce
+        | Action::Breakpoints
+        | Action::Watch
+        | Action::Continue
+        | Action::ContinueBack => super::stops::act(action, argument, view, facts),
+        Action::MarkForCompare
+        | Action::Compare
+        | Action::Evaluate
+        | Action::Verify
+        | Action::Pin
+        | Action::Canary
+        | Action::Promote
+        | Action::RollBack
+        | Action::AbortCanary
+        | Action::Undo => panes::checkpoints::act(action, view, facts),
+        Action::Acknowledge | Action::Silence | Action::Unsilence | Action::DryRun | Action::EditRules => Vec::new(),
         Action::NextMatch => to_match(view, facts, true),
         Action::PreviousMatch => to_match(view, facts, false),
         Action::NextError => to_error(view, facts, true),
@@ -186,7 +227,12 @@ pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 pub fn point(pointer: Pointer, x: u16, y: u16, view: &mut View, facts: &Facts<'_>) {
     let Some(pane) = panes::pane_at(view, facts.area, x, y) else { return };
     match pointer {
-        Pointer::Click => view.focus = pane,
+        Pointer::Click => {
+            view.popup = view.popup.filter(|popup| *popup == pane);
+            if view.popup.is_none() {
+                view.focus = pane;
+            }
+        }
         Pointer::WheelUp => scroll(view, facts, pane, Motion::View(-WHEEL)),
         Pointer::WheelDown => scroll(view, facts, pane, Motion::View(WHEEL)),
     }
@@ -211,6 +257,7 @@ fn objection(action: Action, facts: &Facts<'_>) -> Option<String> {
         Needs::Engine if !engine && playback => Some(format!("{} needs a live run; this is a recording", entry.name)),
         Needs::Engine | Needs::Run if !engine && !playback => Some(format!("{} is not for a read-only view", entry.name)),
         Needs::Playback if !playback => Some(format!("{} needs a recording; this run is live", entry.name)),
+        Needs::Unbuilt => Some(format!("{} is not built yet", entry.name)),
         Needs::Nothing | Needs::Engine | Needs::Playback | Needs::Run => None,
     }
 }
@@ -304,7 +351,7 @@ fn running(facts: &Facts<'_>) -> String {
 }
 
 fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    let panes = PaneId::NUMBERED;
+    let panes = view.screen.panes();
     let at = panes.iter().position(|p| *p == view.focus).unwrap_or(0);
     match action {
         Action::FocusNext => view.focus = panes[(at + 1) % panes.len()],
@@ -318,11 +365,11 @@ fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect
             let next = lanes.keys().find(|l| **l > view.lane).or(lanes.keys().next());
             view.lane = next.copied().unwrap_or_default();
         }
-        Action::Up => scroll(view, facts, view.focus, Motion::Lines(-1)),
-        Action::Down => scroll(view, facts, view.focus, Motion::Lines(1)),
-        Action::PageUp => scroll(view, facts, view.focus, Motion::Pages(-1)),
-        Action::PageDown => scroll(view, facts, view.focus, Motion::Pages(1)),
-        Action::Top => scroll(view, facts, view.focus, Motion::Oldest),
+        Action::Up => scroll(view, facts, view.active(), Motion::Lines(-1)),
+        Action::Down => scroll(view, facts, view.active(), Motion::Lines(1)),
+        Action::PageUp => scroll(view, facts, view.active(), Motion::Pages(-1)),
+        Action::PageDown => scroll(view, facts, view.active(), Motion::Pages(1)),
+        Action::Top => scroll(view, facts, view.active(), Motion::Oldest),
         Action::Bottom => to_newest(view, facts),
         Action::Fold => {
             if let Some(row) = chain::cursor_row(view, facts.state) {
@@ -340,12 +387,6 @@ fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect
         }
         Action::Detail => view.detail = view.detail.next(),
         Action::Raw => view.raw = !view.raw,
-        Action::Smoothing => {
-            let now = SMOOTHINGS.iter().position(|s| *s == view.chart.smoothing_tenths).unwrap_or(0);
-            view.chart.smoothing_tenths = SMOOTHINGS[(now + 1) % SMOOTHINGS.len()];
-        }
-        Action::History => view.chart.history = !view.chart.history,
-        Action::LogAxis => view.chart.log = !view.chart.log,
         _ => {}
     }
     Vec::new()
@@ -356,9 +397,24 @@ fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
     let Some(inside) = panes::inside(view, facts.area, pane) else { return };
     match pane {
         PaneId::Chain => view.place = chain::moved(view, facts.state, inside, facts.glyphs, motion),
-        PaneId::Reward | PaneId::Tools | PaneId::Gpu | PaneId::Alerts | PaneId::Log | PaneId::Memory => {
-            scroll_list(view, facts.state, pane, inside.1, motion);
+        PaneId::Transcript | PaneId::Episodes | PaneId::Inspector | PaneId::Timeline => {
+            panes::replay::scroll(view, facts, pane, inside, motion);
         }
+        PaneId::Checkpoints | PaneId::Compare | PaneId::Rollout => panes::checkpoints::scroll(view, facts, pane, inside, motion),
+        PaneId::Reward
+        | PaneId::Tools
+        | PaneId::Gpu
+        | PaneId::Alerts
+        | PaneId::Log
+        | PaneId::Memory
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall => scroll_list(view, facts.state, pane, inside.1, motion),
     }
 }
 
@@ -382,14 +438,31 @@ fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, height: u16, mo
 }
 
 fn to_newest(view: &mut View, facts: &Facts<'_>) {
-    match view.focus {
+    match view.active() {
         PaneId::Chain => view.place = None,
         PaneId::Log => {
             view.scroll.remove(&PaneId::Log);
         }
-        PaneId::Reward | PaneId::Tools | PaneId::Gpu | PaneId::Alerts | PaneId::Memory => {
-            scroll(view, facts, view.focus, Motion::Lines(i64::from(i32::MAX)));
-        }
+        PaneId::Reward
+        | PaneId::Tools
+        | PaneId::Gpu
+        | PaneId::Alerts
+        | PaneId::Memory
+        | PaneId::Transcript
+        | PaneId::Episodes
+        | PaneId::Inspector
+        | PaneId::Timeline
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall => scroll(view, facts, view.active(), Motion::Lines(i64::from(i32::MAX))),
     }
 }
 
@@ -478,7 +551,14 @@ mod tests {
     use crate::event::RunState;
 
     fn facts(state: &DashState) -> Facts<'_> {
-        Facts { state, playback: None, can_command: true, area: Rect::new(0, 1, 120, 34), glyphs: Glyphs::default() }
+        Facts {
+            state,
+            desk: Box::leak(Box::default()),
+            playback: None,
+            can_command: true,
+            area: Rect::new(0, 1, 120, 34),
+            glyphs: Glyphs::default(),
+        }
     }
 
     #[test]

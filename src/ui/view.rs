@@ -1,13 +1,61 @@
 //! What is local to this screen: focus, scrolling, folds, chart options. Panes draw from a `Context` and change nothing.
 
+use super::desk::Desk;
+use super::keymap::KeyMap;
+use super::lang::Lang;
 use super::theme::{Caps, Theme};
 use crate::event::{LaneId, Pace, Seq};
 use crate::state::DashState;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The panes, in the order of their numbers; `Memory` has none and stands on wide screens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What fills the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScreenId {
+    #[default]
+    Live,
+    Replay,
+    Checkpoints,
+    Alerts,
+    Training,
+    Memory,
+    Log,
+}
+
+impl ScreenId {
+    pub const ALL: [ScreenId; 7] =
+        [ScreenId::Live, ScreenId::Replay, ScreenId::Checkpoints, ScreenId::Alerts, ScreenId::Training, ScreenId::Memory, ScreenId::Log];
+
+    /// Its panes, in the order of the digits that focus them; the first has the focus at the beginning.
+    pub fn panes(self) -> &'static [PaneId] {
+        match self {
+            ScreenId::Live => &[PaneId::Chain, PaneId::Reward, PaneId::Tools, PaneId::Gpu, PaneId::Alerts, PaneId::Log],
+            ScreenId::Replay => &[PaneId::Transcript, PaneId::Episodes, PaneId::Inspector, PaneId::Timeline],
+            ScreenId::Checkpoints => &[PaneId::Checkpoints, PaneId::Compare, PaneId::Rollout],
+            ScreenId::Alerts => &[PaneId::Rules, PaneId::RuleDetail, PaneId::Silences],
+            ScreenId::Training => &[PaneId::Curves, PaneId::Vitals, PaneId::Evaluations],
+            ScreenId::Memory => &[PaneId::Memory, PaneId::Prompt, PaneId::Recall],
+            ScreenId::Log => &[PaneId::Log],
+        }
+    }
+
+    /// As `:` and `--screen` name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ScreenId::Live => "live",
+            ScreenId::Replay => "replay",
+            ScreenId::Checkpoints => "checkpoints",
+            ScreenId::Alerts => "alerts",
+            ScreenId::Training => "training",
+            ScreenId::Memory => "memory",
+            ScreenId::Log => "log",
+        }
+    }
+}
+
+/// The panes of all screens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaneId {
     #[default]
@@ -17,13 +65,26 @@ pub enum PaneId {
     Gpu,
     Alerts,
     Log,
+    /// On the live screen only where that is wide.
     Memory,
+    Transcript,
+    Episodes,
+    Inspector,
+    Timeline,
+    Checkpoints,
+    Compare,
+    Rollout,
+    Rules,
+    RuleDetail,
+    Silences,
+    Curves,
+    Vitals,
+    Evaluations,
+    Prompt,
+    Recall,
 }
 
 impl PaneId {
-    /// Those that a digit focuses: 1 to 6.
-    pub const NUMBERED: [PaneId; 6] = [PaneId::Chain, PaneId::Reward, PaneId::Tools, PaneId::Gpu, PaneId::Alerts, PaneId::Log];
-
     pub fn title(self) -> &'static str {
         match self {
             PaneId::Chain => "Thought chain",
@@ -33,12 +94,27 @@ impl PaneId {
             PaneId::Alerts => "Alerts",
             PaneId::Log => "Log",
             PaneId::Memory => "Memory and state",
+            PaneId::Transcript => "Transcript",
+            PaneId::Episodes => "Episodes",
+            PaneId::Inspector => "State",
+            PaneId::Timeline => "Timeline",
+            PaneId::Checkpoints => "Checkpoints",
+            PaneId::Compare => "Compare",
+            PaneId::Rollout => "Rollout",
+            PaneId::Rules => "Rules",
+            PaneId::RuleDetail => "Rule",
+            PaneId::Silences => "Silences",
+            PaneId::Curves => "Curves",
+            PaneId::Vitals => "Vital signs",
+            PaneId::Evaluations => "Evaluations",
+            PaneId::Prompt => "Prompt",
+            PaneId::Recall => "Compressed memory",
         }
     }
 
-    /// 1 to 6, for those that have a number.
-    pub fn number(self) -> Option<usize> {
-        Self::NUMBERED.iter().position(|p| *p == self).map(|i| i + 1)
+    /// The digit that focuses it on `screen`, for those that have one there.
+    pub fn number(self, screen: ScreenId) -> Option<usize> {
+        screen.panes().iter().position(|p| *p == self).map(|i| i + 1)
     }
 }
 
@@ -136,7 +212,13 @@ pub struct ChartView {
 /// State of this screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
+    pub screen: ScreenId,
+    /// Of the panes of `screen`.
     pub focus: PaneId,
+    /// The focus of the screens that were left.
+    pub focus_left: BTreeMap<ScreenId, PaneId>,
+    /// A pane shown above the others where it has no room beside them.
+    pub popup: Option<PaneId>,
     pub share: Share,
     /// The lane that is looked at and stepped.
     pub lane: LaneId,
@@ -156,6 +238,21 @@ pub struct View {
 }
 
 impl View {
+    /// Goes to another screen, and to the pane that had the focus there.
+    pub fn go(&mut self, screen: ScreenId) {
+        if self.screen != screen {
+            self.focus_left.insert(self.screen, self.focus);
+            self.focus = self.focus_left.get(&screen).copied().unwrap_or(screen.panes()[0]);
+            self.screen = screen;
+        }
+        self.popup = None;
+    }
+
+    /// The pane that keys go to.
+    pub fn active(&self) -> PaneId {
+        self.popup.unwrap_or(self.focus)
+    }
+
     pub fn scroll_of(&self, pane: PaneId) -> Scroll {
         self.scroll.get(&pane).copied().unwrap_or_default()
     }
@@ -176,6 +273,8 @@ pub struct PlaybackView {
 /// All that drawing may look at.
 pub struct Context<'a> {
     pub state: &'a DashState,
+    pub desk: &'a Desk,
+    pub keys: &'a KeyMap,
     pub view: &'a View,
     pub theme: &'a Theme,
     pub caps: &'a Caps,
@@ -184,4 +283,5 @@ pub struct Context<'a> {
     pub read_only: bool,
     /// Such as PROD.
     pub banner: Option<&'a str>,
+    pub lang: Lang,
 }

@@ -61,7 +61,18 @@ fn hostile(text: &str) -> DashState {
 fn picture(state: &DashState, view: &View, w: u16, h: u16, tier: Tier) -> ratatui::buffer::Buffer {
     let theme = Theme::load("dark", tier).unwrap();
     let caps = Caps { tier, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
-    let context = Context { state, view, theme: &theme, caps: &caps, playback: None, read_only: false, banner: Some("PROD") };
+    let context = Context {
+        state,
+        desk: &Default::default(),
+        keys: &Default::default(),
+        lang: Default::default(),
+        view,
+        theme: &theme,
+        caps: &caps,
+        playback: None,
+        read_only: false,
+        banner: Some("PROD"),
+    };
     crate::ui::draw(&context, Rect::new(0, 0, w, h))
 }
 

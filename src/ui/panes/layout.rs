@@ -19,7 +19,7 @@
 //!
 //! Status and hints are the shell's; what is laid out here lies between them.
 
-use crate::ui::view::{PaneId, Share, View};
+use crate::ui::view::{PaneId, ScreenId, Share, View};
 use ratatui::layout::Rect;
 
 /// How much room there is.
@@ -55,34 +55,139 @@ pub struct Layout {
     pub alerts: Option<Rect>,
     pub log: Option<Rect>,
     pub tabs: Option<Rect>,
+    /// Above everything else.
+    pub popup: Option<(PaneId, Rect)>,
     /// Whether panes have frames.
     pub framed: bool,
 }
 
-/// Lays `w` by `h` cells out for `view`'s focus and full screen.
+/// Lays `w` by `h` cells out for `view`'s screen, focus and full screen.
 pub fn arrange(w: u16, h: u16, view: &View) -> Layout {
     let tier = Tier::of(w, h);
     let framed = matches!(tier, Tier::Wide | Tier::Full | Tier::Compact);
     let mut layout = Layout { framed, ..Layout::default() };
+    match view.screen {
+        ScreenId::Live => live(&mut layout, tier, (w, h), view),
+        ScreenId::Replay | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => {
+            other(&mut layout, tier, (w, h), view)
+        }
+    }
+    if let Some(popup) = view.popup {
+        layout.popup = Some((popup, popup_area(w, h)));
+    }
+    layout
+}
+
+/// Most of the screen, so that what lies beneath still shows that it is there.
+fn popup_area(w: u16, h: u16) -> Rect {
+    let (width, height) = if w >= 60 && h >= 14 { (w - 8, h - 2) } else { (w, h) };
+    let width = width.min(110);
+    Rect::new((w - width) / 2, (h - height) / 2, width, height)
+}
+
+/// Screens other than the live one: all panes where they have room, the first and the focused one on a usual terminal, the
+/// focused one alone below that, with tabs.
+fn other(layout: &mut Layout, tier: Tier, (w, h): (u16, u16), view: &View) {
+    let whole = Rect::new(0, 0, w, h);
+    let narrow = matches!(tier, Tier::Phone | Tier::One);
+    if narrow && h >= 4 && view.screen.panes().len() > 1 {
+        layout.tabs = Some(Rect::new(0, h - 1, w, 1));
+        layout.panes.push((view.focus, Rect { height: h - 1, ..whole }));
+        return;
+    }
+    if narrow || view.share == Share::Full {
+        layout.panes.push((view.focus, whole));
+        return;
+    }
+    let compact = tier == Tier::Compact;
+    match view.screen {
+        ScreenId::Live | ScreenId::Log => layout.panes.push((view.focus, whole)),
+        ScreenId::Replay if compact => replay_compact(layout, whole, view),
+        ScreenId::Replay => replay(layout, whole),
+        ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory if compact => two(layout, whole, view),
+        ScreenId::Checkpoints | ScreenId::Alerts => list_above(layout, whole, view.screen),
+        ScreenId::Training | ScreenId::Memory => first_left(layout, whole, view.screen),
+    }
+}
+
+/// ```text
+/// ┌ episodes ┐┌ transcript ─┐┌ state ┐
+/// └──────────┘└─────────────┘└───────┘
+/// ┌ timeline ────────────────────────┐
+/// └──────────────────────────────────┘
+/// ```
+fn replay(layout: &mut Layout, Rect { width, height, .. }: Rect) {
+    let upper = height - TIMELINE_HEIGHT;
+    let (left, right) = ((width * 28 / 100).clamp(32, 52), (width * 28 / 100).clamp(32, 60));
+    layout.panes.extend([
+        (PaneId::Episodes, Rect::new(0, 0, left, upper)),
+        (PaneId::Transcript, Rect::new(left, 0, width - left - right, upper)),
+        (PaneId::Inspector, Rect::new(width - right, 0, right, upper)),
+        (PaneId::Timeline, Rect::new(0, upper, width, TIMELINE_HEIGHT)),
+    ]);
+}
+
+/// Rows of the timeline, its frame included.
+const TIMELINE_HEIGHT: u16 = 6;
+
+/// Transcript and timeline; episodes and state open above them.
+fn replay_compact(layout: &mut Layout, Rect { width, height, .. }: Rect, view: &View) {
+    let lower = 5;
+    let upper = if view.focus == PaneId::Timeline { PaneId::Transcript } else { view.focus };
+    layout.panes.push((upper, Rect::new(0, 0, width, height - lower)));
+    layout.panes.push((PaneId::Timeline, Rect::new(0, height - lower, width, lower)));
+}
+
+/// The first pane, and below it the focused one, or the second.
+fn two(layout: &mut Layout, Rect { width, height, .. }: Rect, view: &View) {
+    let panes = view.screen.panes();
+    let below = if view.focus == panes[0] { panes[1] } else { view.focus };
+    let upper = height / 2;
+    layout.panes.push((panes[0], Rect::new(0, 0, width, upper)));
+    layout.panes.push((below, Rect::new(0, upper, width, height - upper)));
+}
+
+/// The first pane over the whole width, the two others beside each other below it.
+fn list_above(layout: &mut Layout, Rect { width, height, .. }: Rect, screen: ScreenId) {
+    let panes = screen.panes();
+    let (upper, left) = (height * 2 / 5, width * 3 / 5);
+    layout.panes.extend([
+        (panes[0], Rect::new(0, 0, width, upper)),
+        (panes[1], Rect::new(0, upper, left, height - upper)),
+        (panes[2], Rect::new(left, upper, width - left, height - upper)),
+    ]);
+}
+
+/// The first pane on the left, the two others one above the other beside it.
+fn first_left(layout: &mut Layout, Rect { width, height, .. }: Rect, screen: ScreenId) {
+    let panes = screen.panes();
+    let (left, upper) = (width * 3 / 5, height / 2);
+    layout.panes.extend([
+        (panes[0], Rect::new(0, 0, left, height)),
+        (panes[1], Rect::new(left, 0, width - left, upper)),
+        (panes[2], Rect::new(left, upper, width - left, height - upper)),
+    ]);
+}
+
+fn live(layout: &mut Layout, tier: Tier, (w, h): (u16, u16), view: &View) {
     match tier {
         Tier::Wide | Tier::Full if view.share == Share::Full => layout.panes.push((view.focus, Rect::new(0, 0, w, h))),
-        Tier::Wide | Tier::Full if view.share == Share::Half => half(&mut layout, view.focus, tier, (w, h)),
-        Tier::Wide => wide(&mut layout, w, h),
-        Tier::Full => six(&mut layout, Rect::new(0, 0, w, h), 55),
+        Tier::Wide | Tier::Full if view.share == Share::Half => half(layout, view.focus, tier, (w, h)),
+        Tier::Wide => wide(layout, w, h),
+        Tier::Full => six(layout, Rect::new(0, 0, w, h), 55),
         Tier::Compact | Tier::Phone | Tier::One => {
             let tabs = u16::from(h >= 4);
             layout.tabs = (tabs > 0).then(|| Rect::new(0, h - 1, w, 1));
             let h = h - tabs;
             match tier {
-                Tier::Compact if view.share != Share::Full => compact(&mut layout, view, w, h),
-                Tier::Phone if view.share != Share::Full => phone(&mut layout, view, w, h),
+                Tier::Compact if view.share != Share::Full => compact(layout, view, w, h),
+                Tier::Phone if view.share != Share::Full => phone(layout, view, w, h),
                 Tier::Wide | Tier::Full | Tier::Compact | Tier::Phone | Tier::One => {
                     layout.panes.push((view.focus, Rect::new(0, 0, w, h)));
                 }
             }
         }
     }
-    layout
 }
 
 /// Whether a screen of that inside is so small that `0` opens the menu by digits.
@@ -97,7 +202,7 @@ pub fn has_menu_key(w: u16, h: u16) -> bool {
 fn half(layout: &mut Layout, focus: PaneId, tier: Tier, (w, h): (u16, u16)) {
     layout.panes.push((focus, Rect::new(0, 0, w / 2, h)));
     let memory = (tier == Tier::Wide).then_some(PaneId::Memory);
-    let others: Vec<PaneId> = PaneId::NUMBERED.into_iter().chain(memory).filter(|id| *id != focus).collect();
+    let others: Vec<PaneId> = ScreenId::Live.panes().iter().copied().chain(memory).filter(|id| *id != focus).collect();
     let count = others.len() as u16;
     for (n, id) in (0u16..).zip(others) {
         let (from, to) = (h * n / count, h * (n + 1) / count);

@@ -4,13 +4,18 @@ pub mod alerts;
 pub mod chain;
 mod chain_rows;
 mod chain_sheet;
+pub mod checkpoints;
+pub mod curves;
 mod gpu;
 #[cfg(test)]
 mod hostile_tests;
 mod layout;
 mod log;
 mod memory;
+mod recall;
+pub mod replay;
 mod reward;
+pub mod rules;
 mod strips;
 #[cfg(test)]
 mod tests;
@@ -52,22 +57,31 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
     if let Some(part) = layout.tabs {
         strips::draw_tabs(&mut screen.part(part), ctx);
     }
+    if let Some((id, part)) = layout.popup {
+        let mut part = screen.part(part);
+        part.blank();
+        draw_pane(&mut part, &Pane { ctx, id, framed: true });
+    }
 }
 
 /// Width and height of a pane's inside in `area`, which lies between the status bar and the hints; unset where it is not shown.
 pub fn inside(view: &View, area: Rect, id: PaneId) -> Option<(u16, u16)> {
     let layout = arrange(area.width, area.height, view);
-    let (_, part) = layout.panes.iter().find(|(shown, _)| *shown == id)?;
-    let frame = if layout.framed && part.width >= 3 && part.height >= 3 { 2 } else { 0 };
+    let popup = layout.popup.filter(|(shown, _)| *shown == id);
+    let (_, part) = popup.or_else(|| layout.panes.iter().find(|(shown, _)| *shown == id).copied())?;
+    let frame = if (layout.framed || popup.is_some()) && part.width >= 3 && part.height >= 3 { 2 } else { 0 };
     Some((part.width - frame, part.height - frame))
 }
 
 /// The pane under a cell of `area`; a tab is the pane that it shows.
 pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
     let at = Position::new(x.checked_sub(area.x)?, y.checked_sub(area.y)?);
-    let Layout { panes, strips, summary: _, alerts, log, tabs, framed: _ } = arrange(area.width, area.height, view);
+    let Layout { panes, strips, summary: _, alerts, log, tabs, popup, framed: _ } = arrange(area.width, area.height, view);
+    if let Some((id, _)) = popup.filter(|(_, part)| part.contains(at)) {
+        return Some(id);
+    }
     if let Some(tabs) = tabs.filter(|tabs| tabs.contains(at)) {
-        return strips::tab_at(view.focus, tabs.width, at.x);
+        return strips::tab_at(view, tabs.width, at.x);
     }
     let lines = [(PaneId::Alerts, alerts), (PaneId::Log, log)];
     let lines = lines.into_iter().filter_map(|(id, part)| Some((id, part?)));
@@ -80,8 +94,26 @@ pub fn scroll_max(state: &DashState, id: PaneId, scroll: Scroll, height: u16) ->
         PaneId::Log => log::scroll_max(state, scroll, height),
         PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
         PaneId::Gpu => gpu::devices(state).saturating_sub(1),
-        // The chain has a place of its own; the others show all that they have, or say how much more there is.
-        PaneId::Chain | PaneId::Reward | PaneId::Tools | PaneId::Memory => 0,
+        // The chain and others have a place of their own; the rest show all that they have, or say how much more there is.
+        PaneId::Chain
+        | PaneId::Reward
+        | PaneId::Tools
+        | PaneId::Memory
+        | PaneId::Transcript
+        | PaneId::Episodes
+        | PaneId::Inspector
+        | PaneId::Timeline
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall => 0,
     }
 }
 
@@ -94,6 +126,11 @@ fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         PaneId::Alerts => alerts::draw(canvas, pane),
         PaneId::Log => log::draw(canvas, pane),
         PaneId::Memory => memory::draw(canvas, pane),
+        PaneId::Transcript | PaneId::Episodes | PaneId::Inspector | PaneId::Timeline => replay::draw(canvas, pane),
+        PaneId::Checkpoints | PaneId::Compare | PaneId::Rollout => checkpoints::draw(canvas, pane),
+        PaneId::Rules | PaneId::RuleDetail | PaneId::Silences => rules::draw(canvas, pane),
+        PaneId::Curves | PaneId::Vitals | PaneId::Evaluations => curves::draw(canvas, pane),
+        PaneId::Prompt | PaneId::Recall => recall::draw(canvas, pane),
     }
 }
 
@@ -120,11 +157,11 @@ impl<'a> Pane<'a> {
             let whole = Rect::new(0, 0, canvas.width(), canvas.height());
             return canvas.part(whole);
         }
-        let title = match self.id.number() {
+        let title = match self.id.number(self.ctx.view.screen) {
             Some(n) => format!("{n} {}", self.id.title()),
             None => self.id.title().to_owned(),
         };
-        canvas.frame(&title, badge, self.ctx.view.focus == self.id)
+        canvas.frame(&title, badge, self.ctx.view.active() == self.id)
     }
 }
 

@@ -2,15 +2,34 @@
 
 use super::{Pane, alerts, gpu, log, notice, reward};
 use crate::event::GpuStatus;
-use crate::ui::view::{Context, PaneId};
-use crate::ui::widgets::{Canvas, Role, format, sparkline};
+use crate::ui::view::{Context, PaneId, View};
+use crate::ui::widgets::{Canvas, Role, format, sparkline, text};
 
 /// A pane in two to four lines.
 pub fn draw_strip(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     match pane.id {
         PaneId::Reward => draw_reward(&mut pane.open(canvas, ""), pane.ctx),
         PaneId::Gpu => draw_machine(&mut pane.open(canvas, ""), pane.ctx),
-        PaneId::Chain | PaneId::Tools | PaneId::Alerts | PaneId::Log | PaneId::Memory => super::draw_pane(canvas, pane),
+        PaneId::Chain
+        | PaneId::Tools
+        | PaneId::Alerts
+        | PaneId::Log
+        | PaneId::Memory
+        | PaneId::Transcript
+        | PaneId::Episodes
+        | PaneId::Inspector
+        | PaneId::Timeline
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall => super::draw_pane(canvas, pane),
     }
 }
 
@@ -123,32 +142,87 @@ pub fn draw_log(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
 /// `[1 chain] 2 reward …`: the one in brackets is shown.
 pub fn draw_tabs(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
     let mut x = 0;
-    for (id, label) in tabs(ctx.view.focus, canvas.width()) {
+    for (id, label) in tabs(ctx.view, canvas.width()) {
         x = canvas.text(x, 0, &label, if ctx.view.focus == id { Role::Strong } else { Role::Dim });
     }
 }
 
 /// The pane of the tab at column `x`.
-pub fn tab_at(focus: PaneId, width: u16, x: u16) -> Option<PaneId> {
+pub fn tab_at(view: &View, width: u16, x: u16) -> Option<PaneId> {
     let mut end = 0;
-    tabs(focus, width)
+    tabs(view, width)
         .into_iter()
         .find(|(_, label)| {
-            // Labels are ASCII: a byte a column.
-            end += label.len() as u16;
+            end += text::width(label, text::Ambiguous::Narrow) as u16;
             x < end
         })
         .map(|(id, _)| id)
 }
 
-fn tabs(focus: PaneId, width: u16) -> Vec<(PaneId, String)> {
-    let long = ["chain", "reward", "tools", "gpu", "alerts", "log"];
-    let short = ["chain", "rwd", "tool", "gpu", "alrt", "log"];
-    let names = if width >= 60 { long } else { short };
-    let label = |n: usize, name: &str| if width >= 40 { format!("{n} {name}") } else { n.to_string() };
-    let tab = |(n, (id, name))| {
-        let label = label(n, name);
-        (id, if focus == id { format!("[{label}]") } else { format!(" {label} ") })
+fn tabs(view: &View, width: u16) -> Vec<(PaneId, String)> {
+    let label = |n: usize, id: PaneId| match width {
+        60.. => format!("{n} {}", tab(id)),
+        40.. => format!("{n} {}", tab_short(id)),
+        _ => n.to_string(),
     };
-    (1..).zip(PaneId::NUMBERED.into_iter().zip(names)).map(tab).collect()
+    let one = |(n, id): (usize, &PaneId)| {
+        let label = label(n, *id);
+        (*id, if view.focus == *id { format!("[{label}]") } else { format!(" {label} ") })
+    };
+    (1..).zip(view.screen.panes()).map(one).collect()
+}
+
+fn tab(id: PaneId) -> &'static str {
+    match id {
+        PaneId::Chain => "chain",
+        PaneId::Reward => "reward",
+        PaneId::Tools => "tools",
+        PaneId::Gpu => "gpu",
+        PaneId::Alerts => "alerts",
+        PaneId::Log => "log",
+        PaneId::Memory => "memory",
+        PaneId::Transcript => "steps",
+        PaneId::Episodes => "episodes",
+        PaneId::Inspector => "state",
+        PaneId::Timeline => "timeline",
+        PaneId::Checkpoints => "list",
+        PaneId::Compare => "compare",
+        PaneId::Rollout => "rollout",
+        PaneId::Rules => "rules",
+        PaneId::RuleDetail => "rule",
+        PaneId::Silences => "silences",
+        PaneId::Curves => "curves",
+        PaneId::Vitals => "vitals",
+        PaneId::Evaluations => "evals",
+        PaneId::Prompt => "prompt",
+        PaneId::Recall => "recall",
+    }
+}
+
+/// For a phone: six of them have 45 columns.
+fn tab_short(id: PaneId) -> &'static str {
+    match id {
+        PaneId::Reward => "rwd",
+        PaneId::Tools => "tool",
+        PaneId::Alerts => "alrt",
+        PaneId::Episodes => "eps",
+        PaneId::Timeline => "time",
+        PaneId::Chain
+        | PaneId::Gpu
+        | PaneId::Log
+        | PaneId::Memory
+        | PaneId::Transcript
+        | PaneId::Inspector
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall => tab(id),
+    }
 }

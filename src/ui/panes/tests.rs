@@ -3,7 +3,8 @@
 use super::arrange;
 use crate::event::*;
 use crate::state::DashState;
-use crate::ui::actions::{Lookup, by_keys};
+use crate::ui::actions::Scope;
+use crate::ui::keymap::{KeyMap, Lookup};
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::update::{Effect, Facts, act, search};
 use crate::ui::view::{Context, Detail, PaneId, Share, View};
@@ -192,7 +193,18 @@ pub mod testing {
     }
 
     pub fn screen(state: &DashState, view: &View, (width, height): (u16, u16), caps: Caps, theme: &Theme) -> Buffer {
-        let ctx = Context { state, view, theme, caps: &caps, playback: None, read_only: false, banner: None };
+        let ctx = Context {
+            state,
+            desk: &Default::default(),
+            keys: &Default::default(),
+            lang: Default::default(),
+            view,
+            theme,
+            caps: &caps,
+            playback: None,
+            read_only: false,
+            banner: None,
+        };
         crate::ui::draw(&ctx, Rect::new(0, 0, width, height))
     }
 }
@@ -209,7 +221,7 @@ fn every_size_shows_something_and_nothing_panics() {
     let states = [DashState::default(), typical(), hostile()];
     let widths = (1..30).chain([36, 45, 60, 80, 99, 100, 120, 200, 250]);
     for (width, height) in widths.flat_map(|w| [1, 2, 3, 5, 6, 9, 14, 16, 22, 24, 28, 36, 50, 80].map(|h| (w, h))) {
-        let focus = [PaneId::NUMBERED[usize::from(width % 6)], PaneId::Chain];
+        let focus = [crate::ui::view::ScreenId::Live.panes()[usize::from(width % 6)], PaneId::Chain];
         for (n, state) in states.iter().enumerate() {
             let view = View {
                 focus: focus[n % 2],
@@ -280,10 +292,12 @@ fn a_match_shows_without_colour_and_in_folds() {
 /// Presses keys on a screen of 120x36.
 pub fn do_keys(keys: &[&str], view: &mut View, state: &DashState) -> String {
     let area = Rect::new(0, 1, 120, 34);
-    let facts = Facts { state, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+    let facts = Facts { state, desk: &Default::default(), playback: None, can_command: true, area, glyphs: Glyphs::default() };
     let mut said = String::new();
     for key in keys {
-        let Lookup::Action(action) = by_keys(key) else { panic!("{key} does nothing") };
+        let Lookup::Action(action) = KeyMap::default().lookup(key, &Scope::of(view.screen, view.focus)) else {
+            panic!("{key} does nothing")
+        };
         for effect in act(action, "", view, &facts) {
             if let Effect::Notice(text) = effect {
                 said = text;
@@ -351,7 +365,7 @@ fn n_goes_from_match_to_match_and_comes_round() {
     let state = typical();
     let mut view = View { search: "memory leak".into(), ..View::default() };
     let area = Rect::new(0, 1, 120, 34);
-    let facts = Facts { state: &state, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+    let facts = Facts { state: &state, desk: &Default::default(), playback: None, can_command: true, area, glyphs: Glyphs::default() };
     let [Effect::Notice(first)] = &search("Memory Leak", &mut view, &facts)[..] else { panic!() };
     assert_eq!(first, "7 of 7 matches");
     assert_eq!(do_keys(&["N"], &mut view, &state), "6 of 7 matches");

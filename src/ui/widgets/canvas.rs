@@ -214,6 +214,14 @@ impl<'a> Canvas<'a> {
         self.part(Rect::new(1, 1, w - 2, h - 2))
     }
 
+    /// Clears all of it.
+    pub fn blank(&mut self) {
+        let blank = " ".repeat(self.width() as usize);
+        for y in 0..self.height() {
+            self.text(0, y, &blank, Role::Text);
+        }
+    }
+
     /// A horizontal rule over the whole width.
     pub fn rule(&mut self, y: u16) {
         let across = if self.glyphs.plain() { "-" } else { "─" };

@@ -1,0 +1,16 @@
+//! What the console knows beside the folded state: the open recording's book, the catalogue of recordings, evaluations and
+//! comparisons, breakpoints. Panes read it; what changes it comes from the source and from backstage.
+
+use super::backstage::News;
+
+#[derive(Debug, Default)]
+pub struct Desk {}
+
+impl Desk {
+    /// Takes up what backstage brought; what to tell the operator, if anything.
+    pub fn take(&mut self, news: News) -> Option<String> {
+        match news {
+            News::Told(text) => Some(text),
+        }
+    }
+}
