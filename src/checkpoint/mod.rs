@@ -5,6 +5,7 @@
 //! Test: `cargo test --lib checkpoint::`.
 
 mod builtin;
+mod diff;
 mod error;
 mod foreign;
 mod header;
@@ -12,6 +13,7 @@ mod manifest;
 mod store;
 
 pub use builtin::{Builtin, builtin};
+pub use diff::{TensorChange, WeightDiff, weight_diff};
 pub use error::CheckpointError;
 pub use manifest::{FileEntry, Fingerprint, Manifest, Schema, Training, check_architecture};
 pub use store::{Checkpoint, Contents, load, open, save, sha256_hex};

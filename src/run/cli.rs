@@ -2,6 +2,7 @@
 
 use crate::event::{Level, Pace};
 use crate::ui::theme::BUILT_IN;
+use crate::ui::view::ScreenId;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsStr;
@@ -181,12 +182,40 @@ pub struct ReplayArgs {
     /// Where the recording's checkpoint is, for `--verify=policy`; else it is looked for by its name
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<String>,
-    /// Write a picture of the console to this file (.svg, .txt or .ans) and end
+    /// Write a picture of the console to this file (.svg, .png, .txt or .ans) and end
     #[arg(long, value_name = "FILE")]
     pub shot: Option<PathBuf>,
     /// Size of the picture in columns and rows
     #[arg(long, value_name = "COLSxROWS", default_value = "120x36")]
     pub size: String,
+    /// The screen of the picture
+    #[arg(long, value_enum, value_name = "SCREEN", default_value = "replay")]
+    pub screen: ScreenArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScreenArg {
+    Live,
+    Replay,
+    Checkpoints,
+    Alerts,
+    Training,
+    Memory,
+    Log,
+}
+
+impl From<ScreenArg> for ScreenId {
+    fn from(screen: ScreenArg) -> Self {
+        match screen {
+            ScreenArg::Live => ScreenId::Live,
+            ScreenArg::Replay => ScreenId::Replay,
+            ScreenArg::Checkpoints => ScreenId::Checkpoints,
+            ScreenArg::Alerts => ScreenId::Alerts,
+            ScreenArg::Training => ScreenId::Training,
+            ScreenArg::Memory => ScreenId::Memory,
+            ScreenArg::Log => ScreenId::Log,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -79,7 +79,7 @@ fn one(name: &str, env: &dyn Environment, level: Level, seeds: &[Seed], config: 
 }
 
 /// As a run with this configuration would decode.
-fn play(config: &Config) -> PolicySettings {
+pub(super) fn play(config: &Config) -> PolicySettings {
     PolicySettings {
         window: window(config),
         temperature: config.agent.temperature,

@@ -5,6 +5,7 @@
 //! Test: `cargo test --test cli`.
 
 mod backstage;
+mod bench;
 mod cli;
 mod config;
 mod eval;

@@ -55,7 +55,7 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         None => None,
     };
     if let Some(shot) = &args.shot {
-        super::screen::shot(&mut recording, stop.or(from), shot, &args.size, config)?;
+        super::screen::shot(&mut recording, stop.or(from), shot, &args.size, args.screen.into(), config)?;
         return partial(recording.integrity());
     }
     let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();

@@ -89,7 +89,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let sampler = sampler.map_err(Failure::failed)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let outcome = run(Box::new(source), Box::new(Crew::default()), options(config, None));
+    let outcome = run(Box::new(source), Box::new(Crew::new(config, &config.run.env, config.run.level)), options(config, None));
     sampler.stop();
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
@@ -124,17 +124,18 @@ fn lost_by_ending(started: Started) -> Option<String> {
 /// The console on a recording.
 pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed: Option<Pace>, config: &Config) -> Outcome {
     let name = recording.path().display().to_string();
+    let crew = Crew::new(config, &recording.header().env.name, recording.header().level);
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
     if let Some(seq) = stop.or(from) {
         source.set_playing(false);
         source.seek(seq);
     }
-    ended(run(Box::new(source), Box::new(Crew::default()), options(config, Some(name))).map_err(Failure::failed)?)
+    ended(run(Box::new(source), Box::new(crew), options(config, Some(name))).map_err(Failure::failed)?)
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
-pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str, config: &Config) -> Outcome {
+pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str, screen: ScreenId, config: &Config) -> Outcome {
     let bad = || Failure::usage(format!("`{size}` is no size; write columns and rows, such as 120x36"));
     let (columns, rows) = size.split_once('x').ok_or_else(bad)?;
     let number = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=500).contains(n)).ok_or_else(bad);
@@ -159,19 +160,21 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
         damage: recording.integrity().told(),
         name: recording.path().display().to_string(),
     };
+    let mut view = View::default();
+    view.go(screen);
     let context = Context {
         state: &state,
         desk: &Desk::default(),
         keys: &KeyMap::default(),
         lang: Lang::English,
-        view: &View::default(),
+        view: &view,
         theme: &theme,
         caps: &caps,
         playback: Some(&playback),
         read_only: true,
         banner: config.profile.banner.as_deref(),
     };
-    let picture = shot::write(&draw(&context, area), &theme, format);
+    let picture = shot::write(&draw(&context, area), &theme, format).map_err(Failure::failed)?;
     std::fs::write(path, picture).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
     Ok(Code::Holds)
 }

@@ -1,7 +1,8 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, ToolStats, Transcript,
+    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, SwapRow, ToolStats,
+    Transcript,
 };
 use crate::event::{
     AlertState, Command, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText,
@@ -163,9 +164,13 @@ impl DashState {
                 self.log(envelope, level, "checkpoint", format!("{}: {}", e.checkpoint, e.detail));
             }
             Event::CheckpointSwapped(e) => {
-                if e.from.is_some() {
+                if let Some(from) = &e.from {
                     self.mark(envelope, MarkKind::Swapped);
+                    for lane in self.lanes.values_mut() {
+                        lane.push(envelope, RowKind::Swapped { from: from.clone(), to: e.to.clone() });
+                    }
                 }
+                self.swaps.push(SwapRow { seq: envelope.seq, t_ns: envelope.t_ns, from: e.from.clone(), to: e.to.clone() });
                 self.serving = Some(e.to.clone());
                 self.log(envelope, LogLevel::Info, "checkpoint", format!("{} serves", e.to));
             }

@@ -38,6 +38,9 @@ pub struct DashState {
     /// What serves now.
     pub serving: Option<CheckpointId>,
     pub checkpoints: Vec<CheckpointListed>,
+    /// What served when, oldest first.
+    #[serde(default)]
+    pub swaps: Ring<SwapRow, 64>,
     /// By lane: current episode, transcript, phase.
     pub lanes: BTreeMap<LaneId, LaneState>,
     /// Finished episodes of all lanes, oldest first.
@@ -64,6 +67,16 @@ pub struct DashState {
     pub command_errors_total: u64,
     /// Kinds of a newer version that were passed over.
     pub unknown_events_total: u64,
+}
+
+/// A checkpoint began to serve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SwapRow {
+    pub seq: Seq,
+    pub t_ns: u64,
+    /// Unset for the first one of a run.
+    pub from: Option<CheckpointId>,
+    pub to: CheckpointId,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The rows of the thought chain.
 
 use super::Ring;
-use crate::event::{EpisodeId, ErrorType, Route, SafeText, Seq, StepIndex, ToolCall};
+use crate::event::{CheckpointId, EpisodeId, ErrorType, Route, SafeText, Seq, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -84,6 +84,7 @@ impl Row {
                 call.name.len() + arguments + outcome.as_ref().map_or(0, |o| o.result.len())
             }
             RowKind::Compressed { .. } => 0,
+            RowKind::Swapped { from, to } => from.0.len() + to.0.len(),
             RowKind::EpisodeEnd { truth, .. } => truth.len(),
         }
     }
@@ -166,6 +167,11 @@ pub enum RowKind {
         truncated: bool,
         aborted: bool,
         truth: SafeText,
+    },
+    /// Another checkpoint serves from here on.
+    Swapped {
+        from: CheckpointId,
+        to: CheckpointId,
     },
     Note {
         text: SafeText,

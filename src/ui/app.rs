@@ -579,12 +579,21 @@ impl App {
     }
 
     fn take_shot(&self, format: &str) -> String {
-        let Ok(format) = format.parse::<shot::Format>() else { return format!("{format} is no picture; write svg, txt or ans") };
-        let picture = self.picture(self.area);
-        let text = shot::write(&picture, &self.look.theme, format);
+        let (format, file) = format.split_once(' ').unwrap_or((format, ""));
+        let format = match format.parse::<shot::Format>() {
+            Ok(format) => format,
+            Err(told) => return told,
+        };
+        let bytes = match shot::write(&self.picture(self.area), &self.look.theme, format) {
+            Ok(bytes) => bytes,
+            Err(told) => return told,
+        };
+        if !file.trim().is_empty() {
+            return super::export::write_to(file.trim(), &bytes);
+        }
         let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
         let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return "there are 100 pictures of this event already".into() };
-        match std::fs::write(&path, text) {
+        match std::fs::write(&path, bytes) {
             Ok(()) => format!("wrote {}", path.display()),
             Err(error) => format!("{}: {error}", path.display()),
         }

@@ -2,17 +2,40 @@
 //!
 //! Long work is asked for and comes back as news, so that no key waits for it.
 
+use super::bench::{Comparison, Dossier, Evaluation, Soundness, WeightChange};
 use super::desk::Desk;
+use crate::event::CheckpointId;
 
 /// Work that takes its time.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ask {}
+pub enum Ask {
+    Bench(BenchAsk),
+}
+
+/// About checkpoints. Evaluations are on the held-out seeds from 0 on, as many as said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BenchAsk {
+    Dossier(CheckpointId),
+    Verify(CheckpointId),
+    Evaluate(CheckpointId, u32),
+    Compare(CheckpointId, CheckpointId, u32),
+}
 
 /// What came of it.
 #[derive(Debug)]
 pub enum News {
     /// A line for the operator.
     Told(String),
+    Bench(BenchNews),
+}
+
+#[derive(Debug)]
+pub enum BenchNews {
+    Dossier(CheckpointId, Result<Dossier, String>),
+    Soundness(CheckpointId, Soundness),
+    Evaluation(CheckpointId, Evaluation),
+    Comparison(Comparison),
+    Weights(Result<WeightChange, String>),
 }
 
 pub trait Backstage {
@@ -28,7 +51,9 @@ pub struct Nobody;
 
 impl Backstage for Nobody {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
-        match ask {}
+        match ask {
+            Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
+        }
     }
 
     fn news(&mut self) -> Vec<News> {

@@ -3,6 +3,7 @@
 use super::records::{cells, records};
 use super::view::View;
 use crate::state::DashState;
+use crate::tr;
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
@@ -28,6 +29,15 @@ pub fn export(argument: &str, state: &DashState, view: &View) -> String {
     let path = path(file.trim());
     match write_new(&path, &form(&records)) {
         Ok(()) => format!("wrote {} of {title} to {}", super::widgets::format::counted(records.len() as u64, "record"), path.display()),
+        Err(error) => failure(&path, &error),
+    }
+}
+
+/// Writes a new file where the operator says; gives what to tell.
+pub fn write_to(file: &str, bytes: &[u8]) -> String {
+    let path = path(file);
+    match write_new(&path, bytes) {
+        Ok(()) => tr!("wrote {path}", path = path.display()),
         Err(error) => failure(&path, &error),
     }
 }

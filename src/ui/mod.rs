@@ -7,6 +7,7 @@
 pub mod actions;
 mod app;
 pub mod backstage;
+pub mod bench;
 mod chrome;
 mod complete;
 mod copy;
@@ -16,6 +17,7 @@ pub mod keymap;
 pub mod lang;
 mod look;
 mod panes;
+mod raster;
 mod records;
 mod screen;
 pub mod session;

@@ -139,6 +139,7 @@ fn words(row: &Row) -> String {
             words
         }
         RowKind::Compressed { before, after, ratio } => format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"),
+        RowKind::Swapped { from, to } => format!("{from} -> {to}: {to} serves from here on"),
         RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truth, .. } => format!(
             "episode {} {} after {length} steps: return {episode_return:.2}, hybrid {hybrid:.3}, final {final_reward:.2}; {truth}",
             row.episode,

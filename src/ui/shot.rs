@@ -1,4 +1,4 @@
-//! Pictures of the screen, from its cells: SVG, plain text, and text with colours.
+//! Pictures of the screen, from its cells: SVG, PNG made of that, plain text, and text with colours.
 
 use super::theme::{Rgb, Theme};
 use ratatui::backend::IntoCrossterm;
@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Svg,
+    Png,
     Text,
     Ansi,
 }
@@ -18,9 +19,10 @@ impl std::str::FromStr for Format {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "svg" => Ok(Self::Svg),
+            "png" => Ok(Self::Png),
             "txt" => Ok(Self::Text),
             "ans" => Ok(Self::Ansi),
-            _ => Err(format!("{text} is no picture; write svg, txt or ans")),
+            _ => Err(format!("{text} is no picture; write svg, png, txt or ans")),
         }
     }
 }
@@ -29,6 +31,7 @@ impl Format {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Svg => "svg",
+            Self::Png => "png",
             Self::Text => "txt",
             Self::Ansi => "ans",
         }
@@ -39,14 +42,18 @@ impl Format {
 /// The width is DejaVu Sans Mono's own at 14 units, for renderers that pass over `textLength`.
 const CELL: (f64, f64) = (8.43, 18.0);
 
-pub fn write(buffer: &Buffer, theme: &Theme, format: Format) -> String {
+/// The bytes of the file. A PNG needs a monospaced font of this machine; without one the error says so.
+pub fn write(buffer: &Buffer, theme: &Theme, format: Format) -> Result<Vec<u8>, String> {
     match format {
-        Format::Svg => svg(buffer, theme),
-        Format::Text => {
-            rows(buffer).map(|row| format!("{}\n", row.iter().map(|(t, _)| t.as_str()).collect::<String>().trim_end())).collect()
-        }
-        Format::Ansi => ansi(buffer),
+        Format::Svg => Ok(svg(buffer, theme).into_bytes()),
+        Format::Png => super::raster::png(&svg(buffer, theme)),
+        Format::Text => Ok(text(buffer).into_bytes()),
+        Format::Ansi => Ok(ansi(buffer).into_bytes()),
     }
+}
+
+fn text(buffer: &Buffer) -> String {
+    rows(buffer).map(|row| format!("{}\n", row.iter().map(|(t, _)| t.as_str()).collect::<String>().trim_end())).collect()
 }
 
 /// Rows of (symbol, style); the cell behind a wide symbol is left out.
@@ -224,7 +231,8 @@ mod tests {
     fn picture(tier: Tier, format: Format) -> String {
         let caps = Caps { tier, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
         let theme = Theme::load("dark", tier).unwrap();
-        write(&screen(&typical(), &View::default(), (120, 36), caps, &theme), &theme, format)
+        let bytes = write(&screen(&typical(), &View::default(), (120, 36), caps, &theme), &theme, format).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 
     /// Column and text of each piece of an SVG.

@@ -5,7 +5,7 @@ use super::backstage::Ask;
 use super::copy::Form;
 use super::desk::Desk;
 use super::panes::{self, Motion, chain};
-use super::view::{Detail, PaneId, PlaybackView, Share, View};
+use super::view::{Detail, PaneId, PlaybackView, ScreenId, Share, View};
 use super::widgets::Glyphs;
 use crate::event::{CheckpointId, Command, Pace, Seed, Seq, StepUnit};
 use crate::state::DashState;
@@ -103,7 +103,10 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Palette => vec![Effect::OpenPalette],
         Action::Screen(screen) => {
             view.go(screen);
-            Vec::new()
+            match screen {
+                ScreenId::Checkpoints => panes::checkpoints::enter(facts),
+                ScreenId::Live | ScreenId::Replay | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => Vec::new(),
+            }
         }
         Action::Search => vec![Effect::OpenSearch],
         Action::Menu => vec![Effect::OpenMenu],
@@ -184,16 +187,13 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::Watch
         | Action::Continue
         | Action::ContinueBack => super::stops::act(action, argument, view, facts),
-        Action::MarkForCompare
-        | Action::Compare
-        | Action::Evaluate
-        | Action::Verify
-        | Action::Pin
-        | Action::Canary
-        | Action::Promote
-        | Action::RollBack
-        | Action::AbortCanary
-        | Action::Undo => panes::checkpoints::act(action, view, facts),
+        Action::MarkForCompare => panes::checkpoints::mark(view, facts),
+        Action::Compare => panes::checkpoints::compare(view, facts),
+        Action::Evaluate => panes::checkpoints::evaluate(view, facts),
+        Action::Verify => panes::checkpoints::verify(view, facts),
+        Action::Promote => panes::checkpoints::promote(view, facts),
+        // `objection` has told that they are not built.
+        Action::Pin | Action::Canary | Action::RollBack | Action::AbortCanary | Action::Undo => Vec::new(),
         Action::Acknowledge | Action::Silence | Action::Unsilence | Action::DryRun | Action::EditRules => Vec::new(),
         Action::NextMatch => to_match(view, facts, true),
         Action::PreviousMatch => to_match(view, facts, false),
@@ -319,7 +319,7 @@ fn play(view: &mut View, playback: &PlaybackView) -> Vec<Effect> {
     vec![Effect::Seek(Seq(0)), Effect::Play(true), Effect::Notice("from the beginning again".into())]
 }
 
-fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
     let names: Vec<String> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect();
     if argument.is_empty() {
         return vec![Effect::Notice(format!("swap needs a checkpoint: {}", names.join(", ")))];
@@ -400,13 +400,15 @@ fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
         PaneId::Transcript | PaneId::Episodes | PaneId::Inspector | PaneId::Timeline => {
             panes::replay::scroll(view, facts, pane, inside, motion);
         }
-        PaneId::Checkpoints | PaneId::Compare | PaneId::Rollout => panes::checkpoints::scroll(view, facts, pane, inside, motion),
+        PaneId::Checkpoints => panes::checkpoints::scroll_list(view, facts, inside.1, motion),
+        PaneId::Compare => panes::checkpoints::scroll_compare(view, facts, inside, motion),
         PaneId::Reward
         | PaneId::Tools
         | PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Log
         | PaneId::Memory
+        | PaneId::Rollout
         | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences

@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use super::keymap::KeyMap;
 use super::lang::Lang;
+pub use super::panes::checkpoints::Shelf;
 use super::theme::{Caps, Theme};
 use crate::event::{LaneId, Pace, Seq};
 use crate::state::DashState;
@@ -235,6 +236,8 @@ pub struct View {
     /// What `/` looks for, lower case; empty for nothing.
     pub search: String,
     pub chart: ChartView,
+    /// Of the checkpoints screen.
+    pub shelf: Shelf,
 }
 
 impl View {

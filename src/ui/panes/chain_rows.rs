@@ -2,6 +2,7 @@
 
 use crate::event::{ErrorType, SafeText};
 use crate::state::{Outcome, Row, RowKind};
+use crate::tr;
 use crate::ui::view::Detail;
 use crate::ui::widgets::{Glyphs, Role, format, text};
 
@@ -81,6 +82,9 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
             );
             out.episode_end(row, (word, role), &figures, truth);
         }
+        RowKind::Swapped { from, to } => {
+            out.plain('S', &tr!("{from} -> {to}: serves from here on", from = from, to = to), Role::Mark);
+        }
         RowKind::Note { text } => out.plain('N', text, Role::Dim),
     }
     out.lines
@@ -105,6 +109,7 @@ pub fn holds(row: &Row, needle: &str) -> bool {
         RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => has(text),
         RowKind::Action { call, outcome, .. } => has(&call.display()) || outcome.as_ref().is_some_and(|o| has(&o.result)),
         RowKind::Compressed { .. } => has("memory compressed"),
+        RowKind::Swapped { from, to } => has(&from.0) || has(&to.0) || has("swap"),
         RowKind::EpisodeEnd { truth, .. } => has(truth),
     }
 }

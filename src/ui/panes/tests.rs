@@ -4,6 +4,7 @@ use super::arrange;
 use crate::event::*;
 use crate::state::DashState;
 use crate::ui::actions::Scope;
+use crate::ui::desk::Desk;
 use crate::ui::keymap::{KeyMap, Lookup};
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::update::{Effect, Facts, act, search};
@@ -190,6 +191,24 @@ pub mod testing {
 
     pub fn typical() -> DashState {
         super::typical()
+    }
+
+    /// The rows of a screen without colour.
+    pub fn drawn(state: &DashState, view: &View, desk: &Desk, (width, height): (u16, u16)) -> Vec<String> {
+        let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        let ctx = Context {
+            state,
+            desk,
+            keys: &Default::default(),
+            lang: Default::default(),
+            view,
+            theme: &Theme::load("dark", Tier::None).unwrap(),
+            caps: &caps,
+            playback: None,
+            read_only: false,
+            banner: None,
+        };
+        rows(&crate::ui::draw(&ctx, Rect::new(0, 0, width, height)))
     }
 
     pub fn screen(state: &DashState, view: &View, (width, height): (u16, u16), caps: Caps, theme: &Theme) -> Buffer {

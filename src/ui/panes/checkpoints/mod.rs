@@ -1,21 +1,158 @@
 //! The checkpoints screen: the list, the comparison of two, the rollout.
 
-use super::{Motion, Pane};
-use crate::ui::actions::Action;
-use crate::ui::update::{Effect, Facts};
+pub mod compare;
+pub mod list;
+pub mod rollout;
+#[cfg(test)]
+mod tests;
+
+use super::Motion;
+use crate::event::{CheckpointId, CheckpointListed};
+use crate::state::DashState;
+use crate::tr;
+use crate::ui::backstage::{Ask, BenchAsk};
+use crate::ui::update::{Effect, Facts, swap};
 use crate::ui::view::{PaneId, View};
-use crate::ui::widgets::Canvas;
 
-/// Draws one of the screen's panes.
-pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    let mut inner = pane.open(canvas, "");
-    super::notice(&mut inner, "to be built");
+/// Held-out seeds of an evaluation from the screen: enough to tell a tenth of successes from another, in under a minute.
+const SEEDS: u32 = 100;
+
+/// What the operator has chosen on this screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shelf {
+    /// Under the cursor; the one that serves where unset.
+    pub chosen: Option<CheckpointId>,
+    /// For the comparison, at most two; the first is A.
+    pub marked: Vec<CheckpointId>,
+    /// Lines of the comparison that are scrolled away.
+    pub compare_up: usize,
 }
 
-/// Does what is an action of this screen.
-pub fn act(_action: Action, _view: &mut View, _facts: &Facts<'_>) -> Vec<Effect> {
-    Vec::new()
+/// The newest first, by training step.
+fn ordered(state: &DashState) -> Vec<&CheckpointListed> {
+    let mut all: Vec<&CheckpointListed> = state.checkpoints.iter().collect();
+    all.sort_by(|a, b| b.training_step.cmp(&a.training_step).then_with(|| a.checkpoint.cmp(&b.checkpoint)));
+    all
 }
 
-/// Moves in one of the screen's panes, whose inside has that many columns and rows.
-pub fn scroll(_view: &mut View, _facts: &Facts<'_>, _pane: PaneId, _inside: (u16, u16), _motion: Motion) {}
+/// The one under the cursor.
+fn chosen<'s>(state: &'s DashState, shelf: &Shelf) -> Option<&'s CheckpointListed> {
+    let all = ordered(state);
+    let named = |id: &CheckpointId| all.iter().find(|c| c.checkpoint == *id).copied();
+    shelf.chosen.as_ref().and_then(named).or_else(|| state.serving.as_ref().and_then(named)).or(all.first().copied())
+}
+
+/// The two to compare: those that are marked; where fewer are, the chosen one is B and what serves is A.
+fn pair(state: &DashState, shelf: &Shelf) -> Option<(CheckpointId, CheckpointId)> {
+    match shelf.marked.as_slice() {
+        [a, b, ..] => Some((a.clone(), b.clone())),
+        [a] => chosen(state, shelf).map(|b| (a.clone(), b.checkpoint.clone())).filter(|(a, b)| a != b),
+        [] => {
+            let a = state.serving.clone()?;
+            chosen(state, shelf).map(|b| (a, b.checkpoint.clone())).filter(|(a, b)| a != b)
+        }
+    }
+}
+
+/// What is asked for when the operator comes to the screen: the manifests that were not read yet.
+pub fn enter(facts: &Facts<'_>) -> Vec<Effect> {
+    let unread = facts.state.checkpoints.iter().map(|c| &c.checkpoint).filter(|id| !facts.desk.bench.dossiers.contains_key(*id));
+    unread.map(|id| Effect::Ask(Ask::Bench(BenchAsk::Dossier(id.clone())))).collect()
+}
+
+/// Does something with the chosen one.
+fn with_chosen(view: &View, facts: &Facts<'_>, what: impl FnOnce(CheckpointId) -> Vec<Effect>) -> Vec<Effect> {
+    match chosen(facts.state, &view.shelf) {
+        Some(listed) => what(listed.checkpoint.clone()),
+        None => vec![Effect::Notice(tr!("no checkpoint is listed"))],
+    }
+}
+
+/// Evaluates the chosen one in the background.
+pub fn evaluate(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    with_chosen(view, facts, |id| {
+        let notice = Effect::Notice(tr!("evaluating {id} on {n} held-out seeds", id = id, n = SEEDS));
+        vec![Effect::Ask(Ask::Bench(BenchAsk::Evaluate(id, SEEDS))), notice]
+    })
+}
+
+/// Compares the chosen one with its manifest in the background, and reads what that says.
+pub fn verify(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    with_chosen(view, facts, |id| {
+        let notice = Effect::Notice(tr!("verifying {id}", id = id));
+        vec![Effect::Ask(Ask::Bench(BenchAsk::Dossier(id.clone()))), Effect::Ask(Ask::Bench(BenchAsk::Verify(id))), notice]
+    })
+}
+
+/// Serves the chosen one, after its name was typed.
+pub fn promote(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    with_chosen(view, facts, |id| swap(&id.0, facts))
+}
+
+/// Marks the chosen one for the comparison, or takes its mark away.
+pub fn mark(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(id) = chosen(facts.state, &view.shelf).map(|c| c.checkpoint.clone()) else {
+        return vec![Effect::Notice(tr!("no checkpoint is listed"))];
+    };
+    let marked = &mut view.shelf.marked;
+    if let Some(at) = marked.iter().position(|m| *m == id) {
+        marked.remove(at);
+        return vec![Effect::Notice(tr!("mark taken away from {id}", id = id))];
+    }
+    // A third one takes the place of the older of the two.
+    if marked.len() == 2 {
+        marked.remove(0);
+    }
+    marked.push(id);
+    vec![Effect::Notice(match marked.as_slice() {
+        [a, b] => tr!("{a} and {b} are marked; d compares them", a = a, b = b),
+        _ => tr!("one is marked as A; mark another and press d"),
+    })]
+}
+
+/// Compares the two that are marked.
+pub fn compare(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some((a, b)) = pair(facts.state, &view.shelf) else {
+        return vec![Effect::Notice(tr!("mark two checkpoints with x, then d compares them"))];
+    };
+    view.shelf.marked = vec![a.clone(), b.clone()];
+    view.shelf.compare_up = 0;
+    view.focus = PaneId::Compare;
+    let mut effects: Vec<Effect> = [&a, &b]
+        .into_iter()
+        .filter(|id| !facts.desk.bench.dossiers.contains_key(*id))
+        .map(|id| Effect::Ask(Ask::Bench(BenchAsk::Dossier(id.clone()))))
+        .collect();
+    effects.push(Effect::Ask(Ask::Bench(BenchAsk::Compare(a.clone(), b.clone(), SEEDS))));
+    effects.push(Effect::Notice(tr!("comparing {a} and {b} on {n} held-out seeds", a = a, b = b, n = SEEDS)));
+    effects
+}
+
+/// Lines of a motion in a pane of that height.
+fn lines_of(motion: Motion, height: u16) -> i64 {
+    match motion {
+        Motion::Lines(lines) | Motion::View(lines) => lines,
+        Motion::Pages(pages) => pages * i64::from(height.saturating_sub(2).max(1)),
+        Motion::Oldest => i64::from(i32::MIN),
+        Motion::Row(_) => 0,
+    }
+}
+
+/// Moves the cursor of the list, whose inside has that many rows.
+pub fn scroll_list(view: &mut View, facts: &Facts<'_>, height: u16, motion: Motion) {
+    let all = ordered(facts.state);
+    let here = chosen(facts.state, &view.shelf).map(|c| &c.checkpoint);
+    let at = all.iter().position(|c| Some(&c.checkpoint) == here).unwrap_or(0);
+    let next = moved(at, lines_of(motion, height), all.len().saturating_sub(1));
+    view.shelf.chosen = all.get(next).map(|c| c.checkpoint.clone());
+}
+
+/// Scrolls the comparison, whose inside has that many columns and rows.
+pub fn scroll_compare(view: &mut View, facts: &Facts<'_>, (width, height): (u16, u16), motion: Motion) {
+    let max = compare::lines(facts.desk, &view.shelf, facts.state, width).len().saturating_sub(height as usize);
+    view.shelf.compare_up = moved(view.shelf.compare_up, lines_of(motion, height), max);
+}
+
+fn moved(at: usize, lines: i64, max: usize) -> usize {
+    usize::try_from((at as i64).saturating_add(lines).max(0)).unwrap_or(max).min(max)
+}

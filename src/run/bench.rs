@@ -1,0 +1,319 @@
+//! The bench behind the checkpoints screen: dossiers, checks, evaluations and comparisons, one after the other on a thread of
+//! their own.
+
+use super::eval::play;
+use super::provider::{policy_of, schema_of};
+use crate::checkpoint::{self, Checkpoint, Manifest, weight_diff};
+use crate::config::Config;
+use crate::env::{self, Environment};
+use crate::event::{CheckpointId, Level, Seed};
+use crate::learn::{Agent, EpisodeTrace, Interval, PolicySettings, bootstrap_mean, evaluate, wilson};
+use crate::model::DeviceChoice;
+use crate::ui::backstage::{BenchAsk, BenchNews};
+use crate::ui::bench::{Comparison, Dossier, Estimate, Evaluation, Figures, Metric, Soundness, Verdict, WeightChange};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Episodes between two pieces of news.
+const NEWS_EVERY: u32 = 4;
+
+/// Asks go to the thread, news come back. It ends with this.
+pub struct Bench {
+    asks: Option<Sender<BenchAsk>>,
+    news: Receiver<BenchNews>,
+    ended: Arc<AtomicBool>,
+}
+
+/// Where checkpoints are and how they play.
+pub struct BenchPlan {
+    /// Names for `checkpoint::open`.
+    pub places: Vec<String>,
+    pub env: String,
+    pub level: Level,
+    pub device: DeviceChoice,
+    pub settings: PolicySettings,
+}
+
+impl BenchPlan {
+    /// `env` and `level` of the run or the recording that is looked at.
+    pub fn new(config: &Config, env: &str, level: Level) -> Self {
+        let mut places: Vec<String> = checkpoint::builtin().iter().map(|b| b.name.to_owned()).collect();
+        if std::path::Path::new(&config.run.agent).is_dir() {
+            places.push(config.run.agent.clone());
+        }
+        let device = config.run.device.parse().unwrap_or(DeviceChoice::Cpu);
+        Self { places, env: env.to_owned(), level, device, settings: play(config) }
+    }
+}
+
+impl Bench {
+    pub fn start(plan: BenchPlan) -> std::io::Result<Self> {
+        let (asks, asked) = channel();
+        let (tell, news) = channel();
+        let ended = Arc::new(AtomicBool::new(false));
+        let worker = Worker { plan, tell, ended: ended.clone(), played: BTreeMap::new() };
+        std::thread::Builder::new().name("bench".into()).spawn(move || worker.work(&asked))?;
+        Ok(Self { asks: Some(asks), news, ended })
+    }
+
+    pub fn ask(&self, ask: BenchAsk) -> Result<(), String> {
+        let sent = self.asks.as_ref().is_some_and(|asks| asks.send(ask).is_ok());
+        if sent { Ok(()) } else { Err("the thread that evaluates has ended".to_owned()) }
+    }
+
+    pub fn news(&self) -> Vec<BenchNews> {
+        self.news.try_iter().collect()
+    }
+}
+
+impl Drop for Bench {
+    /// The thread ends behind the episode that it plays.
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.asks = None;
+    }
+}
+
+struct Worker {
+    plan: BenchPlan,
+    tell: Sender<BenchNews>,
+    ended: Arc<AtomicBool>,
+    /// Episodes on the seeds from 0 on, by checkpoint.
+    played: BTreeMap<CheckpointId, Vec<EpisodeTrace>>,
+}
+
+impl Worker {
+    fn work(mut self, asked: &Receiver<BenchAsk>) {
+        while let Ok(ask) = asked.recv() {
+            if self.ended.load(Ordering::Relaxed) {
+                return;
+            }
+            match ask {
+                BenchAsk::Dossier(id) => {
+                    let read = self.open(&id).map(|c| dossier(&c));
+                    self.say(BenchNews::Dossier(id, read));
+                }
+                BenchAsk::Verify(id) => {
+                    let found = match self.verify(&id) {
+                        Ok(()) => Soundness::Sound,
+                        Err(reason) => Soundness::Unsound(reason),
+                    };
+                    self.say(BenchNews::Soundness(id, found));
+                }
+                BenchAsk::Evaluate(id, wanted) => {
+                    self.play(&id, wanted);
+                }
+                BenchAsk::Compare(a, b, wanted) => {
+                    let weights = self.weights(&a, &b);
+                    self.say(BenchNews::Weights(weights));
+                    if self.play(&a, wanted) && self.play(&b, wanted) {
+                        self.compare(&a, &b, wanted);
+                    }
+                }
+            }
+        }
+    }
+
+    fn say(&self, news: BenchNews) {
+        // Nobody listens any more: the console has ended, and so does this.
+        let _ = self.tell.send(news);
+    }
+
+    fn open(&self, id: &CheckpointId) -> Result<Checkpoint, String> {
+        let mut last = format!("no checkpoint named {id} is at hand; name its directory by --agent");
+        for place in &self.plan.places {
+            match checkpoint::open(place) {
+                Ok(found) if found.manifest.id == *id => return Ok(found),
+                Ok(_) => {}
+                Err(error) => last = error.to_string(),
+            }
+        }
+        Err(last)
+    }
+
+    /// Opening compares every checksum, loading the fingerprint.
+    fn verify(&self, id: &CheckpointId) -> Result<(), String> {
+        policy_of(&self.open(id)?, self.plan.device).map(drop)
+    }
+
+    fn weights(&self, a: &CheckpointId, b: &CheckpointId) -> Result<WeightChange, String> {
+        let diff = weight_diff(&self.open(a)?, &self.open(b)?)?;
+        let tensors = diff.changes.into_iter().map(|c| (c.name, c.relative_norm)).collect();
+        Ok(WeightChange { tensors, unmatched: diff.unmatched })
+    }
+
+    /// Plays the seeds that are still to be played; true when all were.
+    fn play(&mut self, id: &CheckpointId, wanted: u32) -> bool {
+        let ended = self.play_on(id, wanted);
+        let failed = ended.as_ref().err().cloned();
+        self.tell_evaluation(id, wanted, failed);
+        ended == Ok(true)
+    }
+
+    fn play_on(&mut self, id: &CheckpointId, wanted: u32) -> Result<bool, String> {
+        let environment = env::make(&self.plan.env).map_err(|e| e.to_string())?;
+        let checkpoint = self.open(id)?;
+        if checkpoint.manifest.schema.is_some() {
+            checkpoint.manifest.check_schema(&schema_of(environment.spec())).map_err(|e| e.to_string())?;
+        }
+        let mut policy = policy_of(&checkpoint, self.plan.device)?;
+        let done = self.played.get(id).map_or(0, Vec::len) as u32;
+        for seed in done..wanted {
+            if self.ended.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            let mut agent = Agent::Policy { policy: &mut policy, settings: self.plan.settings.clone() };
+            let trace = self.one(&mut agent, environment.as_ref(), seed)?;
+            self.played.entry(id.clone()).or_default().extend(trace);
+            if (seed + 1).is_multiple_of(NEWS_EVERY) {
+                self.tell_evaluation(id, wanted, None);
+            }
+        }
+        Ok(true)
+    }
+
+    fn one(&self, agent: &mut Agent<'_>, env: &dyn Environment, seed: u32) -> Result<Vec<EpisodeTrace>, String> {
+        let report = evaluate(agent, env, self.plan.level, &[Seed(u64::from(seed))]).map_err(|e| e.to_string())?;
+        Ok(report.traces)
+    }
+
+    fn tell_evaluation(&self, id: &CheckpointId, wanted: u32, failed: Option<String>) {
+        let traces = self.played.get(id).map_or(&[][..], |t| &t[..t.len().min(wanted as usize)]);
+        let evaluation = Evaluation { level: self.plan.level, wanted, played: traces.len() as u32, figures: figures(traces), failed };
+        self.say(BenchNews::Evaluation(id.clone(), evaluation));
+    }
+
+    fn compare(&self, a: &CheckpointId, b: &CheckpointId, wanted: u32) {
+        let of = |id| self.played.get(id).map_or(&[][..], |t| &t[..t.len().min(wanted as usize)]);
+        self.say(BenchNews::Comparison(compared(self.plan.level, (a, of(a)), (b, of(b)))));
+    }
+}
+
+fn dossier(checkpoint: &Checkpoint) -> Dossier {
+    let Manifest { parent, step, created, files, architecture, schema, training, .. } = &checkpoint.manifest;
+    let mut fields = vec![("step".to_owned(), step.to_string())];
+    if let Some(training) = training {
+        fields.push(("algorithm".into(), training.algorithm.clone()));
+        fields.push(("seed".into(), training.seed.to_string()));
+        fields.push(("command".into(), training.command.clone()));
+        fields.push(("config sha256".into(), training.config_sha256.clone()));
+    }
+    if let Some(schema) = schema {
+        fields.push(("environment".into(), format!("{} {}", schema.env, schema.version)));
+    }
+    fields.extend(architecture.iter().map(|(name, value)| (name.clone(), value.to_string())));
+    fields.retain(|(_, value)| !value.is_empty());
+    Dossier { bytes: files.values().map(|f| f.bytes).sum(), created: created.clone(), parent: parent.clone(), fields }
+}
+
+fn estimate(interval: Interval) -> Estimate {
+    Estimate { value: interval.estimate, low: interval.low, high: interval.high }
+}
+
+fn figures(traces: &[EpisodeTrace]) -> Option<Figures> {
+    if traces.is_empty() {
+        return None;
+    }
+    let mean = |of: &dyn Fn(&EpisodeTrace) -> f64| estimate(bootstrap_mean(&traces.iter().map(of).collect::<Vec<f64>>()));
+    let successes = traces.iter().filter(|t| t.success).count() as u64;
+    Some(Figures {
+        success: estimate(wilson(successes, traces.len() as u64)),
+        episode_return: mean(&EpisodeTrace::episode_return),
+        length: mean(&|t| t.steps.len() as f64),
+        tool_errors: mean(&|t| t.tool_errors() as f64),
+    })
+}
+
+/// A measure of an episode, and whether more of it is better; unset where neither is.
+type Measure = (&'static str, fn(&EpisodeTrace) -> f64, Option<bool>);
+
+const MEASURES: [Measure; 6] = [
+    ("success", |t| f64::from(t.success), Some(true)),
+    ("final reward", |t| t.final_reward, Some(true)),
+    ("return", EpisodeTrace::episode_return, None),
+    ("steps", |t| t.steps.len() as f64, Some(false)),
+    ("tool errors", |t| t.tool_errors() as f64, Some(false)),
+    ("tokens", |t| t.tokens as f64, Some(false)),
+];
+
+/// Paired by seed: the intervals are bootstraps of the mean of the differences.
+fn compared(level: Level, a: (&CheckpointId, &[EpisodeTrace]), b: (&CheckpointId, &[EpisodeTrace])) -> Comparison {
+    let pairs = || a.1.iter().zip(b.1);
+    let metrics = MEASURES.iter().map(|(name, of, more_is_better)| {
+        let mean = |traces: &[EpisodeTrace]| traces.iter().map(of).sum::<f64>() / traces.len().max(1) as f64;
+        let delta = estimate(bootstrap_mean(&pairs().map(|(x, y)| of(y) - of(x)).collect::<Vec<f64>>()));
+        Metric { name: (*name).to_owned(), a: mean(a.1), b: mean(b.1), delta, verdict: verdict(delta, *more_is_better) }
+    });
+    Comparison {
+        a: a.0.clone(),
+        b: b.0.clone(),
+        level,
+        seeds: pairs().count() as u32,
+        metrics: metrics.collect(),
+        fixed: pairs().filter(|(x, y)| !x.success && y.success).map(|(x, _)| x.seed).collect(),
+        broken: pairs().filter(|(x, y)| x.success && !y.success).map(|(x, _)| x.seed).collect(),
+    }
+}
+
+fn verdict(delta: Estimate, more_is_better: Option<bool>) -> Verdict {
+    match more_is_better {
+        Some(more) if delta.low > 0.0 => {
+            if more {
+                Verdict::Better
+            } else {
+                Verdict::Worse
+            }
+        }
+        Some(more) if delta.high < 0.0 => {
+            if more {
+                Verdict::Worse
+            } else {
+                Verdict::Better
+            }
+        }
+        Some(_) | None => Verdict::Inconclusive,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_needs_an_interval_without_zero() {
+        let delta = |low, high| Estimate { value: 0.0, low, high };
+        assert_eq!(verdict(delta(0.1, 0.2), Some(true)), Verdict::Better);
+        assert_eq!(verdict(delta(0.1, 0.2), Some(false)), Verdict::Worse);
+        assert_eq!(verdict(delta(-0.2, -0.1), Some(false)), Verdict::Better);
+        assert_eq!(verdict(delta(-0.1, 0.2), Some(true)), Verdict::Inconclusive);
+        assert_eq!(verdict(delta(0.1, 0.2), None), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn two_checkpoints_are_compared_seed_by_seed_and_an_unknown_one_is_told() {
+        let plan = BenchPlan {
+            places: checkpoint::builtin().iter().map(|b| b.name.to_owned()).collect(),
+            env: "ops".into(),
+            level: Level::L0,
+            device: DeviceChoice::Cpu,
+            settings: PolicySettings::default(),
+        };
+        let bench = Bench::start(plan).unwrap();
+        bench.ask(BenchAsk::Dossier("nobody".into())).unwrap();
+        bench.ask(BenchAsk::Verify("deckhand-final".into())).unwrap();
+        bench.ask(BenchAsk::Compare("deckhand-early".into(), "deckhand-final".into(), 3)).unwrap();
+        let mut news = Vec::new();
+        while !news.iter().any(|n| matches!(n, BenchNews::Comparison(_))) {
+            news.push(bench.news.recv().unwrap());
+        }
+        assert!(matches!(&news[0], BenchNews::Dossier(_, Err(reason)) if reason.contains("nobody")), "{news:?}");
+        assert!(matches!(&news[1], BenchNews::Soundness(_, Soundness::Sound)), "{news:?}");
+        let Some(BenchNews::Comparison(comparison)) = news.last() else { panic!("{news:?}") };
+        assert_eq!((comparison.seeds, comparison.metrics.len()), (3, MEASURES.len()));
+        let success = &comparison.metrics[0];
+        let net = comparison.fixed.len() as f64 - comparison.broken.len() as f64;
+        assert!((success.delta.value * 3.0 - net).abs() < 1e-9, "{comparison:?}");
+    }
+}

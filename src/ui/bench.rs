@@ -1,0 +1,155 @@
+//! What the console has found out about checkpoints: what their manifests say, whether they are sound, how they do on
+//! held-out seeds, how two of them differ. Backstage finds out, the checkpoints screen shows.
+
+use super::backstage::BenchNews;
+use crate::event::{CheckpointId, Level, Seed};
+use crate::tr;
+use std::collections::BTreeMap;
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What a checkpoint's manifest and files say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dossier {
+    pub bytes: u64,
+    /// RFC 3339.
+    pub created: Option<String>,
+    pub parent: Option<CheckpointId>,
+    /// Names and values: architecture, training, environment.
+    pub fields: Vec<(String, String)>,
+}
+
+/// Whether files and fingerprint are what the manifest says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Soundness {
+    #[default]
+    Unknown,
+    Checking,
+    Sound,
+    Unsound(String),
+}
+
+/// How a checkpoint does, over the seeds that were played so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    pub level: Level,
+    /// Held-out seeds `0..wanted`.
+    pub wanted: u32,
+    pub played: u32,
+    /// Unset before the first episode has ended.
+    pub figures: Option<Figures>,
+    /// Why it ended early, if it did.
+    pub failed: Option<String>,
+}
+
+impl Evaluation {
+    pub fn is_done(&self) -> bool {
+        self.played >= self.wanted || self.failed.is_some()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    pub success: Estimate,
+    pub episode_return: Estimate,
+    pub length: Estimate,
+    pub tool_errors: Estimate,
+}
+
+/// What a difference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Better,
+    Worse,
+    /// The interval holds zero.
+    Inconclusive,
+}
+
+/// One line of a comparison: B less A over the same seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// A text of the interface.
+    pub name: String,
+    pub a: f64,
+    pub b: f64,
+    pub delta: Estimate,
+    pub verdict: Verdict,
+}
+
+/// Two checkpoints on the same seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    pub a: CheckpointId,
+    pub b: CheckpointId,
+    pub level: Level,
+    pub seeds: u32,
+    pub metrics: Vec<Metric>,
+    /// Seeds that A failed and B solved, and the other way round.
+    pub fixed: Vec<Seed>,
+    pub broken: Vec<Seed>,
+}
+
+/// How the weights of two checkpoints differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightChange {
+    /// Tensor and the norm of its change over the norm of A's; the largest first.
+    pub tensors: Vec<(String, f64)>,
+    /// Tensors that only one of the two has, or that have another shape.
+    pub unmatched: Vec<String>,
+}
+
+/// All of it, by checkpoint.
+#[derive(Debug, Default)]
+pub struct Bench {
+    pub dossiers: BTreeMap<CheckpointId, Result<Dossier, String>>,
+    pub soundness: BTreeMap<CheckpointId, Soundness>,
+    pub evaluations: BTreeMap<CheckpointId, Evaluation>,
+    /// Of the two that were compared last.
+    pub comparison: Option<Comparison>,
+    pub weights: Option<Result<WeightChange, String>>,
+}
+
+impl Bench {
+    /// Takes up what was found out; what to tell of it.
+    pub fn take(&mut self, news: BenchNews) -> Option<String> {
+        match news {
+            BenchNews::Dossier(id, dossier) => {
+                self.dossiers.insert(id, dossier);
+                None
+            }
+            BenchNews::Soundness(id, found) => {
+                let told = match &found {
+                    Soundness::Unknown | Soundness::Checking => None,
+                    Soundness::Sound => Some(tr!("{id}: checksums and fingerprint are what its manifest says", id = id)),
+                    Soundness::Unsound(reason) => Some(tr!("{id} is BAD: {reason}", id = id, reason = reason)),
+                };
+                self.soundness.insert(id, found);
+                told
+            }
+            BenchNews::Evaluation(id, evaluation) => {
+                let told = match &evaluation.failed {
+                    Some(reason) => Some(tr!("{id}: not evaluated: {reason}", id = id, reason = reason)),
+                    None if evaluation.is_done() => Some(tr!("{id}: evaluated on {n} seeds", id = id, n = evaluation.played)),
+                    None => None,
+                };
+                self.evaluations.insert(id, evaluation);
+                told
+            }
+            BenchNews::Comparison(comparison) => {
+                let told = tr!("compared {a} and {b} on {n} seeds", a = comparison.a, b = comparison.b, n = comparison.seeds);
+                self.comparison = Some(comparison);
+                Some(told)
+            }
+            BenchNews::Weights(weights) => {
+                self.weights = Some(weights);
+                None
+            }
+        }
+    }
+}

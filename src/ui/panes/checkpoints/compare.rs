@@ -1,0 +1,178 @@
+//! Two checkpoints on the same seeds, what their configurations say, how their weights differ.
+
+use super::{Shelf, pair};
+use crate::event::{CheckpointId, Seed};
+use crate::state::DashState;
+use crate::tr;
+use crate::ui::bench::{Comparison, Dossier, Evaluation, Metric, Verdict};
+use crate::ui::desk::Desk;
+use crate::ui::panes::{Pane, notice};
+use crate::ui::widgets::{Canvas, Role, format};
+
+/// Seeds of a list that are named one by one.
+const SEEDS_NAMED: usize = 12;
+/// From this change on a tensor counts as changed.
+const CHANGED: f64 = 0.01;
+
+/// A line: pieces from the left, each at its column.
+pub struct Line(Vec<(u16, String, Role)>);
+
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let ctx = pane.ctx;
+    let pair = pair(ctx.state, &ctx.view.shelf);
+    let badge = pair.as_ref().map(|(a, b)| format!("A={a}  B={b}")).unwrap_or_default();
+    let mut inner = pane.open(canvas, &badge);
+    if pair.is_none() {
+        notice(&mut inner, &tr!("mark two checkpoints with x, then d compares them seed by seed"));
+        return;
+    }
+    let lines = lines(ctx.desk, &ctx.view.shelf, ctx.state, inner.width());
+    let skip = ctx.view.shelf.compare_up.min(lines.len().saturating_sub(inner.height() as usize));
+    for (y, line) in (0..inner.height()).zip(lines.iter().skip(skip)) {
+        let ends = line.0.iter().skip(1).map(|(x, ..)| *x).chain([inner.width()]);
+        for ((x, text, role), end) in line.0.iter().zip(ends.collect::<Vec<_>>()) {
+            inner.text_upto(*x, end, y, text, *role);
+        }
+    }
+}
+
+/// All that there is to say of the pair.
+pub fn lines(desk: &Desk, shelf: &Shelf, state: &DashState, width: u16) -> Vec<Line> {
+    let Some((a, b)) = pair(state, shelf) else { return Vec::new() };
+    let bench = &desk.bench;
+    let mut lines = Vec::new();
+    match bench.comparison.as_ref().filter(|c| c.a == a && c.b == b) {
+        Some(comparison) => metrics(&mut lines, comparison, width),
+        None => progress(&mut lines, [&a, &b].map(|id| (id, bench.evaluations.get(id)))),
+    }
+    let dossier = |id| bench.dossiers.get(id).and_then(|d: &Result<Dossier, String>| d.as_ref().ok());
+    if let (Some(a), Some(b)) = (dossier(&a), dossier(&b)) {
+        fields(&mut lines, a, b);
+    }
+    match &bench.weights {
+        Some(Ok(change)) => {
+            let changed = change.tensors.iter().filter(|(_, norm)| *norm > CHANGED).count();
+            let head = tr!("weights: {n} of {all} tensors changed by more than 1%", n = changed, all = change.tensors.len());
+            lines.push(Line(vec![(0, head, Role::Text)]));
+            let most = change.tensors.iter().take(3).map(|(name, norm)| format!("{name} {}", format::percent(*norm)));
+            lines.push(Line(vec![(2, most.collect::<Vec<_>>().join("  "), Role::Dim)]));
+            if !change.unmatched.is_empty() {
+                lines.push(Line(vec![(2, tr!("not in both: {names}", names = change.unmatched.join(", ")), Role::Warn)]));
+            }
+        }
+        Some(Err(reason)) => lines.push(Line(vec![(0, tr!("weights n/a: {reason}", reason = reason), Role::Dim)])),
+        None => {}
+    }
+    lines
+}
+
+fn progress(lines: &mut Vec<Line>, pair: [(&CheckpointId, Option<&Evaluation>); 2]) {
+    if pair.iter().all(|(_, evaluation)| evaluation.is_none()) {
+        lines.push(Line(vec![(0, tr!("press d: both are played on the same held-out seeds"), Role::Dim)]));
+        return;
+    }
+    for (letter, (id, evaluation)) in ["A", "B"].into_iter().zip(pair) {
+        let text = match evaluation {
+            None => tr!("waits for its turn"),
+            Some(Evaluation { failed: Some(reason), .. }) => tr!("failed: {reason}", reason = reason),
+            Some(e) => {
+                let success = format::or_unset(e.figures, |f| format::percent(f.success.value));
+                tr!("{n} of {all} seeds played, success {p}", n = e.played, all = e.wanted, p = success)
+            }
+        };
+        lines.push(Line(vec![(0, format!("{letter} {id}: {text}"), Role::Text)]));
+    }
+}
+
+/// Columns behind the metric's name: A, B, delta, interval, verdict.
+fn columns(width: u16) -> [u16; 5] {
+    let name = if width >= 60 { 15 } else { 12 };
+    let cell = if width >= 60 { 9 } else { 7 };
+    let interval = if width >= 60 { 20 } else { 16 };
+    [name, name + cell, name + 2 * cell, name + 3 * cell, name + 3 * cell + interval]
+}
+
+fn metrics(lines: &mut Vec<Line>, comparison: &Comparison, width: u16) {
+    let [a, b, delta, interval, verdict] = columns(width);
+    let head = [
+        (0, tr!("metric"), Role::Dim),
+        (a, "A".to_owned(), Role::Dim),
+        (b, "B".to_owned(), Role::Dim),
+        (delta, tr!("delta"), Role::Dim),
+        (interval, tr!("95% interval"), Role::Dim),
+        (verdict, tr!("verdict"), Role::Dim),
+    ];
+    lines.push(Line(head.into_iter().filter(|(x, ..)| *x + 4 < width).collect()));
+    lines.extend(comparison.metrics.iter().map(|m| metric(m, [a, b, delta, interval, verdict], width)));
+    let paired = tr!("paired over {n} held-out seeds, level {level}", n = comparison.seeds, level = comparison.level);
+    lines.push(Line(vec![(0, paired, Role::Dim)]));
+    let flips = [
+        (tr!("+{n} fixed", n = comparison.fixed.len()), &comparison.fixed, Role::Good),
+        (tr!("-{n} broken", n = comparison.broken.len()), &comparison.broken, Role::Bad),
+    ];
+    for (head, seeds, role) in flips {
+        lines.push(Line(vec![(0, format!("{head}  "), role), (14, named(seeds), Role::Text)]));
+    }
+}
+
+fn named(seeds: &[Seed]) -> String {
+    if seeds.is_empty() {
+        return String::new();
+    }
+    let some: Vec<String> = seeds.iter().take(SEEDS_NAMED).map(ToString::to_string).collect();
+    let more = seeds.len().saturating_sub(SEEDS_NAMED);
+    let more = if more > 0 { tr!(" and {n} more", n = more) } else { String::new() };
+    tr!("seeds {list}{more}", list = some.join(" "), more = more)
+}
+
+fn metric(m: &Metric, [a, b, delta, interval, verdict]: [u16; 5], width: u16) -> Line {
+    let (word, role) = match m.verdict {
+        Verdict::Better => (tr!("better"), Role::Good),
+        Verdict::Worse => (tr!("WORSE !"), Role::Bad),
+        Verdict::Inconclusive => (tr!("inconclusive"), Role::Dim),
+    };
+    let number = |v: f64| format::number(v);
+    let signed = |v: f64| if v > 0.0 { format!("+{}", number(v)) } else { number(v) };
+    let pieces = [
+        (0, name(&m.name), Role::Text),
+        (a, number(m.a), Role::Text),
+        (b, number(m.b), Role::Text),
+        (delta, signed(m.delta.value), role),
+        (interval, format!("[{},{}]", signed(m.delta.low), signed(m.delta.high)), Role::Text),
+        (verdict, word, role),
+    ];
+    Line(pieces.into_iter().filter(|(x, ..)| *x + 4 < width).collect())
+}
+
+/// The measures that backstage takes have English names; this is how the interface calls them.
+fn name(measure: &str) -> String {
+    match measure {
+        "success" => tr!("success"),
+        "final reward" => tr!("final reward"),
+        "return" => tr!("return"),
+        "steps" => tr!("steps"),
+        "tool errors" => tr!("tool errors"),
+        "tokens" => tr!("tokens"),
+        other => other.to_owned(),
+    }
+}
+
+/// Fields in which the two differ.
+fn fields(lines: &mut Vec<Line>, a: &Dossier, b: &Dossier) {
+    let value = |dossier: &Dossier, name: &str| dossier.fields.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone());
+    let mut names: Vec<&String> = a.fields.iter().chain(&b.fields).map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    let different: Vec<Line> = names
+        .into_iter()
+        .filter_map(|name| {
+            let (before, after) = (value(a, name), value(b, name));
+            let text = |v: Option<String>| format::or_unset(v, |v| v);
+            (before != after).then(|| Line(vec![(2, format!("{name}  {} -> {}", text(before), text(after)), Role::Text)]))
+        })
+        .collect();
+    let head = if different.is_empty() { tr!("manifests say the same of both") } else { tr!("manifests differ in") };
+    lines.push(Line(vec![(0, head, Role::Text)]));
+    lines.extend(different);
+}
