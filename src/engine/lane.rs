@@ -47,6 +47,8 @@ struct Message {
     token_ids: Vec<TokenId>,
     logprobs: Vec<f32>,
     entropy: Vec<f32>,
+    /// Bytes of the message up to and with each token.
+    token_ends: Vec<u32>,
     opened: Opened,
     began_ns: u64,
     finish: Option<FinishReason>,
@@ -223,6 +225,9 @@ impl Lane {
         self.message.token_ids.extend(token);
         self.message.logprobs.extend(logprob.map(num::five_places));
         self.message.entropy.extend(entropy.map(num::five_places));
+        if token.is_some() {
+            self.message.token_ends.push(u32::try_from(self.react.message().len()).unwrap_or(u32::MAX));
+        }
         self.message.untold.0.push_str(text);
         self.message.untold.1 += u32::from(token.is_some());
         Ok(())
@@ -250,12 +255,19 @@ impl Lane {
         self.thoughts += u32::from(!thought.is_empty());
         self.message.finish = Some(reason);
         let message = std::mem::take(&mut self.message);
+        let text = SafeText::new(self.react.message());
+        // What was made harmless has other lengths than what the tokens said.
+        let token_ends = if text.as_str() == self.react.message() { message.token_ends } else { Vec::new() };
         let event = MessageCompleted {
-            text: SafeText::new(self.react.message()),
+            text,
             thought,
             token_ids: message.token_ids,
             logprobs: message.logprobs,
             entropy: message.entropy,
+            token_ends,
+            trainer_logprobs: Vec::new(),
+            advantages: Vec::new(),
+            loss_mask: Vec::new(),
             finish_reason: reason,
             prompt_tokens: message.opened.prompt_tokens,
             cached_tokens: message.opened.cached_tokens,

@@ -216,6 +216,18 @@ pub struct MessageCompleted {
     /// Nats, one a token, of the same distribution.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "num::floats")]
     pub entropy: Vec<f32>,
+    /// Bytes of `text` up to and with each token. Empty where tokens can't be told apart in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub token_ends: Vec<u32>,
+    /// What a trainer's own forward pass says of the same tokens, natural logarithms; only recordings of training have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "num::floats")]
+    pub trainer_logprobs: Vec<f32>,
+    /// The advantage that training gave each token.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "num::floats")]
+    pub advantages: Vec<f32>,
+    /// Whether each token counts in the loss.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loss_mask: Vec<bool>,
     pub finish_reason: FinishReason,
     pub prompt_tokens: u32,
     /// Tokens of the prompt whose keys and values were still in the cache.

@@ -27,11 +27,28 @@ pub struct CurrentEpisode {
     pub rewards: Ring<SeriesPoint>,
     pub tool_errors: u32,
     pub prompt_tokens: Option<u32>,
+    /// Tokens of the last prompt whose keys and values were still in the cache.
+    #[serde(default)]
+    pub cached_tokens: Option<u32>,
+    /// Compressions of this episode, oldest first.
+    #[serde(default)]
+    pub memories: Ring<MemoryRow, 32>,
     /// Unset before the first compression, and where nothing was kept: a division by zero is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
     pub compression_ratio_last: Option<f64>,
     pub state_hash: u64,
     pub ended: Option<EpisodeEnded>,
+}
+
+/// What a compression made of older steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemoryRow {
+    pub seq: Seq,
+    pub step: StepIndex,
+    /// Tokens of the replaced part, and of what stands for it.
+    pub before: u32,
+    pub after: u32,
+    pub summary: SafeText,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

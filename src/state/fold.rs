@@ -1,8 +1,8 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, Outcome, Row, RowKind, SeriesPoint, Streaming, SwapRow, ToolStats,
-    Transcript,
+    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Row, RowKind, SeriesPoint, Streaming, SwapRow,
+    TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
     AlertState, Command, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText,
@@ -111,6 +111,9 @@ impl DashState {
             Event::MemoryCompressed(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.episode.compression_ratio_last = (e.after > 0).then_some(e.ratio);
+                let step = envelope.step.unwrap_or_default();
+                let summary = e.summary.clone();
+                lane.episode.memories.push(MemoryRow { seq: envelope.seq, step, before: e.before, after: e.after, summary });
                 lane.push(envelope, RowKind::Compressed { before: e.before, after: e.after, ratio: e.ratio });
             }
             Event::EpisodeEnded(e) => {
@@ -257,6 +260,7 @@ impl LaneState {
     fn message(&mut self, envelope: &Envelope, e: &MessageCompleted) {
         self.transcript.streaming = None;
         self.episode.prompt_tokens = (e.prompt_tokens > 0).then_some(e.prompt_tokens);
+        self.episode.cached_tokens = self.episode.prompt_tokens.map(|_| e.cached_tokens);
         // An infinite mean is none that could be shown, and JSON has no number for it.
         let mean = |values: &[f32]| Some(values.iter().sum::<f32>() / values.len() as f32).filter(|mean| mean.is_finite());
         let kind = RowKind::Thought {
@@ -265,6 +269,7 @@ impl LaneState {
             duration_ns: e.duration_ns,
             logprob_mean: mean(&e.logprobs),
             entropy_mean: mean(&e.entropy),
+            trace: TokenTrace::of(e).map(Box::new),
         };
         self.push(envelope, kind);
     }

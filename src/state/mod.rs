@@ -7,12 +7,14 @@
 mod episodes;
 mod fold;
 mod ring;
+mod token_trace;
 mod tools;
 mod transcript;
 
-pub use episodes::{CurrentEpisode, EpisodeRow, SeriesPoint};
+pub use episodes::{CurrentEpisode, EpisodeRow, MemoryRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;
+pub use token_trace::{TokenMeasure, TokenTrace};
 pub use tools::ToolStats;
 pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 

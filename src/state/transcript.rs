@@ -1,6 +1,6 @@
 //! The rows of the thought chain.
 
-use super::Ring;
+use super::{Ring, TokenTrace};
 use crate::event::{CheckpointId, EpisodeId, ErrorType, Route, SafeText, Seq, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,7 +78,8 @@ impl Row {
         match &self.kind {
             RowKind::EpisodeStart { goal, .. } => goal.len(),
             RowKind::Observation { text, compact } => text.len() + compact.len(),
-            RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => text.len(),
+            RowKind::Thought { text, trace, .. } => text.len() + trace.as_ref().map_or(0, |t| t.bytes()),
+            RowKind::Text { text } | RowKind::Note { text } => text.len(),
             RowKind::Action { call, outcome, .. } => {
                 let arguments: usize = call.arguments.iter().map(|(key, value)| key.len() + value_bytes(value)).sum();
                 call.name.len() + arguments + outcome.as_ref().map_or(0, |o| o.result.len())
@@ -136,6 +137,9 @@ pub enum RowKind {
         duration_ns: u64,
         logprob_mean: Option<f32>,
         entropy_mean: Option<f32>,
+        /// Its tokens one by one, where the recording tells them apart.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<Box<TokenTrace>>,
     },
     Action {
         call: ToolCall,

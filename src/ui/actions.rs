@@ -152,7 +152,8 @@ impl Scope {
             | PaneId::Vitals
             | PaneId::Evaluations
             | PaneId::Prompt
-            | PaneId::Recall => None,
+            | PaneId::Recall
+            | PaneId::Request => None,
         };
         let wide = match screen {
             ScreenId::Checkpoints => Some(Scope::Checkpoints),
@@ -283,7 +284,14 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Chain, Action::UnfoldAll, "unfold-all", &["z R"], Nothing, "unfold every row"),
     local(Scope::Chain, Action::Detail, "detail", &["v"], Nothing, "one line a row, normal, everything"),
     local(Scope::Chain, Action::Raw, "raw", &["R"], Nothing, "what the model reads and writes, as it is"),
-    local(Scope::Chain, Action::Overlay, "overlay", &["O"], Nothing, "colour tokens by log-probability, by entropy, not at all"),
+    local(
+        Scope::Chain,
+        Action::Overlay,
+        "overlay",
+        &["O"],
+        Nothing,
+        "mark tokens by surprise, entropy, and what else the recording has of them",
+    ),
     local(Scope::Chart, Action::SmoothLess, "smooth-less", &["s"], Nothing, "smooth the curve less"),
     local(Scope::Chart, Action::SmoothMore, "smooth-more", &["S"], Nothing, "smooth the curve more"),
     local(Scope::Chart, Action::LogAxis, "log-axis", &["L"], Nothing, "logarithmic axis of the curve, and back"),

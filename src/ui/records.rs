@@ -23,7 +23,7 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
         PaneId::Episodes => all(state.episodes.iter()),
         PaneId::Timeline => all(lane.iter().flat_map(|l| steps(l))),
         PaneId::Checkpoints => all(state.checkpoints.iter()),
-        PaneId::Compare | PaneId::Rollout | PaneId::Silences => Ok(Vec::new()),
+        PaneId::Compare | PaneId::Rollout | PaneId::Silences | PaneId::Request => Ok(Vec::new()),
         PaneId::Rules | PaneId::RuleDetail => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
         PaneId::Curves | PaneId::Vitals => all(state.updates.iter()),
         PaneId::Evaluations => all(state.evaluations.iter()),
@@ -63,7 +63,8 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
-        | PaneId::Recall => last,
+        | PaneId::Recall
+        | PaneId::Request => last,
     })
 }
 

@@ -167,7 +167,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::UnfoldAll
         | Action::Detail
         | Action::Raw => view_action(action, view, facts),
-        Action::Overlay => Vec::new(),
+        Action::Overlay => chain::next_overlay(view, facts.state),
         Action::SmoothLess
         | Action::SmoothMore
         | Action::LogAxis
@@ -177,9 +177,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::CursorRight
         | Action::ZoomIn
         | Action::ZoomOut => panes::curves::act(action, view, facts),
-        Action::Open | Action::EpisodeList | Action::Inspect | Action::Sort | Action::Filter => {
-            panes::replay::act(action, argument, view, facts)
-        }
+        Action::Open | Action::Sort | Action::Filter => list_action(action, argument, view, facts),
+        Action::EpisodeList | Action::Inspect => panes::replay::act(action, argument, view, facts),
         Action::Break
         | Action::BreakIf
         | Action::BreakOnce
@@ -247,6 +246,56 @@ pub fn command(line: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match by_name(name) {
         Ok(entry) => act(entry.action, argument.trim(), view, facts),
         Err(reason) => vec![Effect::Notice(reason)],
+    }
+}
+
+/// What the keys of a list do, by the pane that they go to.
+fn list_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    match view.active() {
+        PaneId::Tools if action == Action::Open => {
+            view.popup = Some(PaneId::Request);
+            Vec::new()
+        }
+        PaneId::Log if action == Action::Open => {
+            view.log.whole = !view.log.whole;
+            Vec::new()
+        }
+        PaneId::Log if action == Action::Sort => vec![Effect::Notice(panes::log::sort(view))],
+        PaneId::Log => {
+            view.log.filter = argument.trim().to_lowercase();
+            Vec::new()
+        }
+        PaneId::Rules if action == Action::Filter => {
+            view.rules_filter = argument.trim().to_owned();
+            Vec::new()
+        }
+        PaneId::Rules if action == Action::Open => {
+            view.focus = PaneId::RuleDetail;
+            Vec::new()
+        }
+        PaneId::Checkpoints if action == Action::Open => panes::checkpoints::compare(view, facts),
+        PaneId::Chain
+        | PaneId::Reward
+        | PaneId::Tools
+        | PaneId::Gpu
+        | PaneId::Alerts
+        | PaneId::Memory
+        | PaneId::Transcript
+        | PaneId::Episodes
+        | PaneId::Inspector
+        | PaneId::Timeline
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall
+        | PaneId::Request => panes::replay::act(action, argument, view, facts),
     }
 }
 
@@ -401,35 +450,36 @@ fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
             panes::replay::scroll(view, facts, pane, inside, motion);
         }
         PaneId::Checkpoints => panes::checkpoints::scroll_list(view, facts, inside.1, motion),
+        PaneId::Rules => panes::rules::scroll(view, facts, inside.1, motion),
+        PaneId::Tools => panes::tools::scroll(view, facts, motion),
         PaneId::Compare => panes::checkpoints::scroll_compare(view, facts, inside, motion),
         PaneId::Reward
-        | PaneId::Tools
         | PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Log
         | PaneId::Memory
         | PaneId::Rollout
-        | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences
         | PaneId::Curves
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
-        | PaneId::Recall => scroll_list(view, facts.state, pane, inside.1, motion),
+        | PaneId::Recall
+        | PaneId::Request => scroll_list(view, facts.state, pane, inside, motion),
     }
 }
 
 /// The log begins at its newest line, which is the lowest; the other lists begin at the top.
-fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, height: u16, motion: Motion) {
+fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, inside: (u16, u16), motion: Motion) {
     let mut slot = view.scroll_of(pane);
     if slot.follow {
         slot.total_at_stop = state.log.total();
     }
-    let max = panes::scroll_max(state, pane, super::view::Scroll { follow: false, ..slot }, height);
+    let max = panes::scroll_max(state, view, pane, super::view::Scroll { follow: false, ..slot }, inside);
     let down = match motion {
         Motion::Lines(lines) | Motion::View(lines) => lines,
-        Motion::Pages(pages) => pages * i64::from(height.saturating_sub(1).max(1)),
+        Motion::Pages(pages) => pages * i64::from(inside.1.saturating_sub(1).max(1)),
         Motion::Oldest => -(max as i64),
         Motion::Row(_) => 0,
     };
@@ -464,7 +514,8 @@ fn to_newest(view: &mut View, facts: &Facts<'_>) {
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
-        | PaneId::Recall => scroll(view, facts, view.active(), Motion::Lines(i64::from(i32::MAX))),
+        | PaneId::Recall
+        | PaneId::Request => scroll(view, facts, view.active(), Motion::Lines(i64::from(i32::MAX))),
     }
 }
 

@@ -4,9 +4,10 @@ use super::desk::Desk;
 use super::keymap::KeyMap;
 use super::lang::Lang;
 pub use super::panes::checkpoints::Shelf;
+pub use super::panes::log::LogView;
 use super::theme::{Caps, Theme};
 use crate::event::{LaneId, Pace, Seq};
-use crate::state::DashState;
+use crate::state::{DashState, TokenMeasure};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,6 +84,8 @@ pub enum PaneId {
     Evaluations,
     Prompt,
     Recall,
+    /// Only above the others.
+    Request,
 }
 
 impl PaneId {
@@ -110,6 +113,7 @@ impl PaneId {
             PaneId::Evaluations => "Evaluations",
             PaneId::Prompt => "Prompt",
             PaneId::Recall => "Compressed memory",
+            PaneId::Request => "Request and response",
         }
     }
 
@@ -226,6 +230,8 @@ pub struct View {
     pub detail: Detail,
     /// Rows whose fold differs from what `detail` says, by their `seq`; true is open.
     pub folds: BTreeMap<Seq, bool>,
+    /// What colours the tokens of thoughts.
+    pub overlay: Option<TokenMeasure>,
     /// Show calls and results as JSON, and observations in the model's compact form.
     pub raw: bool,
     pub scroll: BTreeMap<PaneId, Scroll>,
@@ -236,6 +242,12 @@ pub struct View {
     /// What `/` looks for, lower case; empty for nothing.
     pub search: String,
     pub chart: ChartView,
+    /// The rule under the cursor of the alerts screen, by its name, and what its list is filtered by.
+    pub rule: Option<String>,
+    pub rules_filter: String,
+    pub log: LogView,
+    /// The tool under the cursor.
+    pub tool: Option<String>,
     /// Of the checkpoints screen.
     pub shelf: Shelf,
 }

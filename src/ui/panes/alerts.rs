@@ -58,7 +58,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         );
         return;
     }
-    let skip = pane.scroll().up.min(super::scroll_max(pane.ctx.state, pane.id, pane.scroll(), inner.height()));
+    let skip = pane.scroll().up.min(alerts.len().saturating_sub(inner.height() as usize));
     let now = pane.ctx.state.t_ns;
     for (y, alert) in (0..inner.height()).zip(alerts.iter().skip(skip)) {
         line(&mut inner, y, alert, now);

@@ -8,7 +8,9 @@ use super::Pane;
 use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, holds, lay_out_streaming};
 use super::chain_sheet::{Motion, Seen, Sheet, row_at};
 use crate::event::{PolicyState, Seq};
-use crate::state::{DashState, LaneState, Row, Transcript};
+use crate::state::{DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace, Transcript};
+use crate::tr;
+use crate::ui::update::Effect;
 use crate::ui::view::{Context, Detail, Place, View};
 use crate::ui::widgets::{Canvas, Glyphs, Role, format};
 
@@ -38,7 +40,37 @@ fn text_rows(height: u16) -> u16 {
 }
 
 fn shape(width: u16, glyphs: Glyphs, view: &View) -> Shape {
-    Shape { width, detail: view.detail, compact: view.raw, glyphs }
+    Shape { width, detail: view.detail, compact: view.raw, overlay: view.overlay, glyphs }
+}
+
+/// The next measure that any thought of the lane has values of, then none again.
+pub fn next_overlay(view: &mut View, state: &DashState) -> Vec<Effect> {
+    let rows = state.lane(view.lane).map(|l| &l.transcript.rows);
+    let traces: Vec<&TokenTrace> = rows.into_iter().flat_map(|r| r.iter()).filter_map(trace_of).collect();
+    let known = TokenMeasure::ALL.into_iter().filter(|m| traces.iter().any(|t| !t.values(*m).is_empty()));
+    let known: Vec<TokenMeasure> = known.collect();
+    if known.is_empty() {
+        view.overlay = None;
+        return vec![Effect::Notice(tr!("n/a: what is here does not say where its tokens end"))];
+    }
+    let after = view.overlay.and_then(|now| known.iter().position(|m| *m == now)).map_or(0, |at| at + 1);
+    view.overlay = known.get(after).copied();
+    vec![Effect::Notice(view.overlay.map_or_else(|| tr!("tokens as they are"), legend))]
+}
+
+fn trace_of(row: &Row) -> Option<&TokenTrace> {
+    if let RowKind::Thought { trace, .. } = &row.kind { trace.as_deref() } else { None }
+}
+
+/// What the digits below the tokens say.
+pub fn legend(measure: TokenMeasure) -> String {
+    match measure {
+        TokenMeasure::Surprise => tr!("tokens by surprise: 0 certain, 9 from 4.5 nats (log-probability -4.5)"),
+        TokenMeasure::Entropy => tr!("tokens by entropy: 0 certain, 9 from 4.5 nats"),
+        TokenMeasure::Advantage => tr!("tokens by advantage: + and - with its size in halves"),
+        TokenMeasure::LossMask => tr!("tokens by loss mask: 1 counts in the loss, 0 does not"),
+        TokenMeasure::Mismatch => tr!("tokens by mismatch of trainer and sampler: 0 agree, 9 from 0.9 nats"),
+    }
 }
 
 fn sheet<'a>(transcript: &'a Transcript, view: &'a View, shape: Shape, height: u16, streaming: usize) -> Sheet<'a> {

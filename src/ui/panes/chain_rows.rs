@@ -1,10 +1,11 @@
 //! One row of the thought chain, laid out as lines.
 
-use crate::event::{ErrorType, SafeText};
-use crate::state::{Outcome, Row, RowKind};
+use super::heat::Heat;
+use crate::event::{ErrorType, SafeText, ToolCall};
+use crate::state::{Outcome, Row, RowKind, TokenMeasure};
 use crate::tr;
 use crate::ui::view::Detail;
-use crate::ui::widgets::{Glyphs, Role, format, text};
+use crate::ui::widgets::{Glyphs, Role, format, json, text};
 
 /// Lines of a result that `Normal` shows.
 const RESULT_LINES: usize = 2;
@@ -25,6 +26,8 @@ pub struct Shape {
     pub detail: Detail,
     /// The observation as the model reads it, not as people do.
     pub compact: bool,
+    /// What marks the tokens of thoughts.
+    pub overlay: Option<TokenMeasure>,
     pub glyphs: Glyphs,
 }
 
@@ -50,17 +53,26 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
             let shown = if shape.compact { compact } else { text };
             out.observation(shown, if shape.compact && detail == Detail::Normal { Detail::Full } else { detail });
         }
-        RowKind::Thought { text, tokens, duration_ns, logprob_mean, entropy_mean } => {
-            out.thought(text, detail, &format!("{}  {}", format::counted(u64::from(*tokens), "token"), format::duration(*duration_ns)));
+        RowKind::Thought { text, tokens, duration_ns, logprob_mean, entropy_mean, trace } => {
+            let figures = format!("{}  {}", format::counted(u64::from(*tokens), "token"), format::duration(*duration_ns));
+            let heat = shape.overlay.zip(trace.as_deref()).map(|(measure, trace)| Heat::new(measure, trace));
+            match heat.filter(|heat| !heat.is_empty() && detail != Detail::Brief) {
+                Some(heat) => out.heated(text, &heat, &figures),
+                None => out.thought(text, detail, &figures),
+            }
             if detail == Detail::Full {
                 let part = |value: &Option<f32>| format::or_unset(*value, |v| format!("{v:.2}"));
                 out.note(&format!("mean log-prob {}  mean entropy {} nats", part(logprob_mean), part(entropy_mean)));
             }
         }
         RowKind::Action { call, outcome, reward, .. } => {
-            let json = || SafeText::from(serde_json::to_string(call).unwrap_or_default());
-            let call = if shape.compact { json() } else { call.display() };
-            out.action(&call, outcome.as_ref(), *reward, detail);
+            if shape.compact && detail != Detail::Brief {
+                out.json_action(call, outcome.as_ref(), *reward);
+            } else {
+                let json = || SafeText::from(serde_json::to_string(call).unwrap_or_default());
+                let call = if shape.compact { json() } else { call.display() };
+                out.action(&call, outcome.as_ref(), *reward, detail);
+            }
         }
         RowKind::Text { text } => out.thought(text, detail, "no call"),
         RowKind::Compressed { before, after: 0, .. } => {
@@ -132,6 +144,17 @@ pub fn error_word(error: ErrorType) -> &'static str {
     }
 }
 
+/// What came of a call, in short.
+fn status(outcome: Option<&Outcome>) -> (String, Role) {
+    match outcome {
+        None => (tr!("in flight"), Role::Warn),
+        Some(Outcome { error_type: None, duration_ns, .. }) => (format!("{:>7}  ok", format::duration(*duration_ns)), Role::Dim),
+        Some(Outcome { error_type: Some(e), duration_ns, .. }) => {
+            (format!("{:>7}  E {}", format::duration(*duration_ns), error_word(*e)), Role::Bad)
+        }
+    }
+}
+
 struct Builder<'a> {
     shape: &'a Shape,
     step: u32,
@@ -147,6 +170,54 @@ impl<'a> Builder<'a> {
 
     fn room(&self) -> usize {
         self.shape.width.saturating_sub(self.indent).max(1) as usize
+    }
+
+    /// A thought with its tokens marked: roles on the text, and below each line the digit of every token under its first cell.
+    fn heated(&mut self, text: &str, heat: &Heat, figures: &str) {
+        let lines = heat.lay_out(text, self.room(), self.shape.glyphs.ambiguous);
+        for (number, (spans, digits)) in lines.into_iter().enumerate() {
+            if number == 0 {
+                let mut line = self.head('T', 'v');
+                line.extend(spans);
+                self.lines.push(Line { spans: line, right: None });
+                self.right(figures, Role::Dim);
+            } else {
+                let pad = (" ".repeat(self.indent as usize), Role::Text);
+                self.lines.push(Line { spans: std::iter::once(pad).chain(spans).collect(), right: None });
+            }
+            self.more(digits, Role::Dim);
+        }
+    }
+
+    /// A call and its result as JSON, indented where there is room for that.
+    fn json_action(&mut self, call: &ToolCall, outcome: Option<&Outcome>, reward: Option<f64>) {
+        let (status, role) = status(outcome);
+        let right = reward.map_or_else(|| status.clone(), |r| format!("{status}  r {}", format::reward(r)));
+        let pretty = serde_json::to_value(call).map(|value| json::pretty(&value, self.room())).unwrap_or_default();
+        for (number, line) in pretty.into_iter().enumerate() {
+            if number == 0 {
+                let mut spans = self.head('A', 'v');
+                spans.extend(line);
+                self.lines.push(Line { spans, right: None });
+                self.right(&right, role);
+            } else {
+                self.more_spans(line);
+            }
+        }
+        let Some(outcome) = outcome.filter(|o| !o.result.trim().is_empty()) else { return };
+        match serde_json::from_str::<serde_json::Value>(&outcome.result) {
+            Ok(value) if value.is_object() || value.is_array() => {
+                for line in json::pretty(&value, self.room()) {
+                    self.more_spans(line);
+                }
+            }
+            Ok(_) | Err(_) => self.result(&outcome.result, Detail::Full, outcome.error_type.is_some()),
+        }
+    }
+
+    fn more_spans(&mut self, spans: Vec<(String, Role)>) {
+        let pad = (" ".repeat(self.indent as usize), Role::Text);
+        self.lines.push(Line { spans: std::iter::once(pad).chain(spans).collect(), right: None });
     }
 
     fn wrap(&self, text: &str) -> Vec<String> {
@@ -276,13 +347,7 @@ impl<'a> Builder<'a> {
     }
 
     fn action(&mut self, call: &SafeText, outcome: Option<&Outcome>, reward: Option<f64>, detail: Detail) {
-        let (status, role) = match outcome {
-            None => ("in flight".to_owned(), Role::Warn),
-            Some(Outcome { error_type: None, duration_ns, .. }) => (format!("{:>7}  ok", format::duration(*duration_ns)), Role::Dim),
-            Some(Outcome { error_type: Some(e), duration_ns, .. }) => {
-                (format!("{:>7}  E {}", format::duration(*duration_ns), error_word(*e)), Role::Bad)
-            }
-        };
+        let (status, role) = status(outcome);
         let right = reward.map_or_else(|| status.clone(), |r| format!("{status}  r {}", format::reward(r)));
         let room = self.room().saturating_sub(self.cells(&right) + 2);
         let result = outcome.map_or("", |o| o.result.trim());

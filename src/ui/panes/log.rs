@@ -3,8 +3,54 @@
 use super::{Pane, notice};
 use crate::event::LogLevel;
 use crate::state::{DashState, LogRow};
-use crate::ui::view::Scroll;
-use crate::ui::widgets::{Canvas, Role, format};
+use crate::tr;
+use crate::ui::view::{Scroll, View};
+use crate::ui::widgets::{Canvas, Role, format, text};
+
+/// What of the log is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogView {
+    /// Lines of less weight are left out; unset shows all.
+    pub level: Option<LogLevel>,
+    /// What a line must hold, target or text, whatever its case.
+    pub filter: String,
+    /// Long lines are broken instead of cut.
+    pub whole: bool,
+}
+
+impl LogView {
+    fn shows(&self, row: &LogRow) -> bool {
+        let heavy = self.level.is_none_or(|least| rank(row.level) >= rank(least));
+        let holds = |text: &str| text.to_lowercase().contains(&self.filter);
+        heavy && (self.filter.is_empty() || holds(&row.text) || holds(&row.target))
+    }
+
+    /// Everything, then less and less.
+    pub fn next_level(&mut self) {
+        self.level = match self.level {
+            None | Some(LogLevel::Debug) => Some(LogLevel::Info),
+            Some(LogLevel::Info) => Some(LogLevel::Warn),
+            Some(LogLevel::Warn) => Some(LogLevel::Error),
+            Some(LogLevel::Error) => None,
+        };
+    }
+
+    /// `W+ /gateway`; empty where all is shown.
+    fn told(&self) -> String {
+        let level = self.level.map(|l| format!("{}+", level(l).0)).unwrap_or_default();
+        let filter = if self.filter.is_empty() { String::new() } else { format!("/{}", self.filter) };
+        [level, filter].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn rank(level: LogLevel) -> u8 {
+    match level {
+        LogLevel::Debug => 0,
+        LogLevel::Info => 1,
+        LogLevel::Warn => 2,
+        LogLevel::Error => 3,
+    }
+}
 
 /// A letter and a role for a level.
 pub fn level(level: LogLevel) -> (&'static str, Role) {
@@ -18,25 +64,79 @@ pub fn level(level: LogLevel) -> (&'static str, Role) {
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    let state = pane.ctx.state;
+    let (state, view) = (pane.ctx.state, &pane.ctx.view.log);
     let scroll = pane.scroll();
-    let badge = if scroll.follow { String::new() } else { "follow off, G to catch up".into() };
-    let mut inner = pane.open(canvas, &badge);
+    let told = view.told();
+    let badge = if scroll.follow { told } else { format!("{} {told}", tr!("follow off, G to catch up")) };
+    let mut inner = pane.open(canvas, badge.trim());
     let dropped = dropped(state);
     let footer = footer_rows(inner.height(), &dropped);
-    let rows = inner.height().saturating_sub(footer) as usize;
-    if state.log.is_empty() {
-        notice(&mut inner, "no log lines yet");
+    let rows = inner.height().saturating_sub(footer);
+    let skip = (fresh(state, scroll) + scroll.up).min(state.log.len().saturating_sub(usize::from(rows > 0)));
+    let older: Vec<&LogRow> = state.log.iter().rev().skip(skip).filter(|row| view.shows(row)).take(rows as usize).collect();
+    if older.is_empty() {
+        let text = if state.log.is_empty() {
+            tr!("no log lines yet")
+        } else {
+            tr!("no line is shown: {filter}; o and :filter change that", filter = view.told())
+        };
+        notice(&mut inner, &text);
     }
-    let skip = (fresh(state, scroll) + scroll.up).min(state.log.len().saturating_sub(rows));
-    let mut shown: Vec<&LogRow> = state.log.iter().rev().skip(skip).take(rows).collect();
-    shown.reverse();
-    for (y, row) in (0u16..).zip(shown) {
-        line(&mut inner, y, row);
-    }
+    fill(&mut inner, &older, rows, view.whole);
     if footer > 0 {
         let (width, y) = (inner.width(), inner.height() - 1);
         inner.text_upto(0, width, y, &dropped, Role::Warn);
+    }
+}
+
+/// From the newest at the bottom upwards, or from the top where they do not fill the pane.
+fn fill(inner: &mut Canvas<'_>, newest_first: &[&LogRow], rows: u16, whole: bool) {
+    let width = inner.width();
+    let heights: Vec<u16> = newest_first.iter().map(|row| if whole { lines_of(row, width, inner).len() as u16 } else { 1 }).collect();
+    let mut used = 0u16;
+    let fits = heights
+        .iter()
+        .take_while(|h| {
+            used = used.saturating_add(**h);
+            used <= rows
+        })
+        .count()
+        .max(usize::from(rows > 0));
+    let mut y = 0;
+    for row in newest_first.iter().take(fits).rev() {
+        if !whole {
+            line(inner, y, row);
+            y += 1;
+            continue;
+        }
+        line(inner, y, row);
+        for more in lines_of(row, width, inner).into_iter().skip(1) {
+            y += 1;
+            inner.text(4, y, &more, level(row.level).1);
+        }
+        y += 1;
+    }
+}
+
+/// A row broken into lines; the first is drawn by `line`, which cuts it where this breaks it.
+fn lines_of(row: &LogRow, width: u16, inner: &Canvas<'_>) -> Vec<String> {
+    let head = if width >= 30 { format::clock(row.t_ns).len() + 1 } else { 0 } + 2 + inner.measure(&row.target) as usize + 1;
+    let ambiguous = inner.glyphs().ambiguous;
+    let room = (width as usize).saturating_sub(head);
+    let first = text::wrap(&row.text, room.max(1), ambiguous).into_iter().next().unwrap_or_default();
+    if inner.measure(&row.text) as usize <= room {
+        return vec![first];
+    }
+    let rest = row.text.get(first.len()..).unwrap_or_default().trim_start();
+    std::iter::once(first).chain(text::wrap(rest, (width as usize).saturating_sub(4).max(1), ambiguous)).collect()
+}
+
+/// What the keys of a list do here: `o` shows fewer levels, enter breaks long lines.
+pub fn sort(view: &mut View) -> String {
+    view.log.next_level();
+    match view.log.level {
+        None => tr!("log: all levels"),
+        Some(least) => tr!("log: {letter} and heavier", letter = level(least).0),
     }
 }
 

@@ -7,10 +7,11 @@ mod chain_sheet;
 pub mod checkpoints;
 pub mod curves;
 mod gpu;
+mod heat;
 #[cfg(test)]
 mod hostile_tests;
 mod layout;
-mod log;
+pub mod log;
 mod memory;
 mod recall;
 pub mod replay;
@@ -21,7 +22,7 @@ mod strips;
 mod tests;
 #[cfg(test)]
 pub use tests::testing;
-mod tools;
+pub mod tools;
 
 pub use chain_sheet::Motion;
 pub use layout::has_menu_key;
@@ -88,8 +89,9 @@ pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
     panes.into_iter().chain(strips).chain(lines).find(|(_, part)| part.contains(at)).map(|(id, _)| id)
 }
 
-/// How far a list with that scrolling can be scrolled from its home in a pane whose inside has `height` rows.
-pub fn scroll_max(state: &DashState, id: PaneId, scroll: Scroll, height: u16) -> usize {
+/// How far a list with that scrolling can be scrolled from its home in a pane whose inside has that many columns and rows.
+pub fn scroll_max(state: &DashState, view: &View, id: PaneId, scroll: Scroll, inside: (u16, u16)) -> usize {
+    let height = inside.1;
     match id {
         PaneId::Log => log::scroll_max(state, scroll, height),
         PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
@@ -111,9 +113,10 @@ pub fn scroll_max(state: &DashState, id: PaneId, scroll: Scroll, height: u16) ->
         | PaneId::Silences
         | PaneId::Curves
         | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall => 0,
+        | PaneId::Evaluations => 0,
+        PaneId::Prompt => recall::prompt_scroll_max(state.lane(view.lane), inside),
+        PaneId::Recall => recall::recall_scroll_max(state.lane(view.lane), inside),
+        PaneId::Request => tools::request_scroll_max(state, view, inside),
     }
 }
 
@@ -130,9 +133,13 @@ fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         PaneId::Checkpoints => checkpoints::list::draw(canvas, pane),
         PaneId::Compare => checkpoints::compare::draw(canvas, pane),
         PaneId::Rollout => checkpoints::rollout::draw(canvas, pane),
-        PaneId::Rules | PaneId::RuleDetail | PaneId::Silences => rules::draw(canvas, pane),
+        PaneId::Rules => rules::draw_list(canvas, pane),
+        PaneId::RuleDetail => rules::draw_detail(canvas, pane),
+        PaneId::Silences => rules::draw_silences(canvas, pane),
         PaneId::Curves | PaneId::Vitals | PaneId::Evaluations => curves::draw(canvas, pane),
-        PaneId::Prompt | PaneId::Recall => recall::draw(canvas, pane),
+        PaneId::Prompt => recall::draw_prompt(canvas, pane),
+        PaneId::Recall => recall::draw_recall(canvas, pane),
+        PaneId::Request => tools::draw_request(canvas, pane),
     }
 }
 
@@ -147,6 +154,11 @@ pub struct Pane<'a> {
 impl<'a> Pane<'a> {
     fn lane(&self) -> Option<&'a LaneState> {
         self.ctx.state.lane(self.ctx.view.lane)
+    }
+
+    /// Whether the keys go to it.
+    fn is_active(&self) -> bool {
+        self.ctx.view.active() == self.id
     }
 
     fn scroll(&self) -> Scroll {

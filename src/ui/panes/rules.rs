@@ -1,10 +1,168 @@
 //! The alerts screen: rules and what fires, one of them in full, silences.
 
-use super::Pane;
-use crate::ui::widgets::Canvas;
+use super::alerts::{Alert, counts, current, letter};
+use super::{Motion, Pane, notice};
+use crate::event::AlertState;
+use crate::state::DashState;
+use crate::tr;
+use crate::ui::update::Facts;
+use crate::ui::view::View;
+use crate::ui::widgets::{Canvas, Role, format, text};
 
-/// Draws one of the screen's panes.
-pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+/// What the list's track of states spans.
+const TRACK_NS: u64 = 30 * 60 * 1_000_000_000;
+/// Cells of that track.
+const TRACK_CELLS: u16 = 12;
+
+fn word(state: AlertState) -> String {
+    match state {
+        AlertState::Firing => tr!("FIRING"),
+        AlertState::Pending => tr!("pending"),
+        AlertState::Resolved => tr!("resolved"),
+        AlertState::Inactive => tr!("inactive"),
+    }
+}
+
+/// Rules that hold what `:filter` said.
+fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Alert<'s>> {
+    let needle = view.rules_filter.to_lowercase();
+    let holds = |a: &Alert<'_>| {
+        let text = format!("{} {} {} {}", a.change.rule, a.change.severity, a.change.summary, word(a.change.state));
+        text.to_lowercase().contains(&needle)
+    };
+    current(state).into_iter().filter(holds).collect()
+}
+
+/// Index of the rule under the cursor.
+fn at(alerts: &[Alert<'_>], view: &View) -> usize {
+    let chosen = view.rule.as_deref();
+    alerts.iter().position(|a| Some(a.change.rule.as_str()) == chosen).unwrap_or(0)
+}
+
+/// Moves the cursor of the list, whose inside has that many rows.
+pub fn scroll(view: &mut View, facts: &Facts<'_>, height: u16, motion: Motion) {
+    let alerts = shown(facts.state, view);
+    let lines = match motion {
+        Motion::Lines(lines) | Motion::View(lines) => lines,
+        Motion::Pages(pages) => pages * i64::from(height.saturating_sub(2).max(1)),
+        Motion::Oldest => i64::from(i32::MIN),
+        Motion::Row(_) => 0,
+    };
+    let next = (at(&alerts, view) as i64).saturating_add(lines).clamp(0, alerts.len().saturating_sub(1) as i64);
+    view.rule = alerts.get(next as usize).map(|a| a.change.rule.to_string());
+}
+
+/// The list.
+pub fn draw_list(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let (state, view) = (pane.ctx.state, pane.ctx.view);
+    let alerts = shown(state, view);
+    let mut inner = pane.open(canvas, &badge(&alerts, view));
+    if alerts.is_empty() {
+        let text = if view.rules_filter.is_empty() {
+            tr!(
+                "nothing fires and nothing has fired. Rule files are not read yet: what stands here are alerts of the console itself, such as a recorder that fails"
+            )
+        } else {
+            tr!("no rule holds {text}; an empty :filter shows all", text = view.rules_filter)
+        };
+        notice(&mut inner, &text);
+        return;
+    }
+    let width = inner.width();
+    let wide = width >= 70;
+    let track_at = width.saturating_sub(TRACK_CELLS);
+    inner.text_upto(2, width, 0, &tr!("state"), Role::Dim);
+    inner.text_upto(12, width, 0, &tr!("rule"), Role::Dim);
+    if wide {
+        inner.text_upto(track_at, width, 0, &tr!("last 30 min"), Role::Dim);
+    }
+    let here = at(&alerts, view);
+    let rows = inner.height().saturating_sub(1) as usize;
+    let skip = (here + 1).saturating_sub(rows.max(1));
+    for (y, (index, alert)) in (1..inner.height()).zip(alerts.iter().enumerate().skip(skip)) {
+        let end = if wide { track_at.saturating_sub(1) } else { width };
+        row(&mut inner, y, alert, end, state.t_ns);
+        if wide {
+            let track = track(state, alert, inner.glyphs().plain());
+            inner.text(track_at, y, &track, Role::Dim);
+        }
+        if index == here {
+            inner.restyle(0, y, width, Role::Selected);
+        }
+    }
+}
+
+fn badge(alerts: &[Alert<'_>], view: &View) -> String {
+    let counts = counts(alerts);
+    if view.rules_filter.is_empty() { counts } else { format!("{counts} /{}", view.rules_filter) }
+}
+
+fn row(inner: &mut Canvas<'_>, y: u16, alert: &Alert<'_>, end: u16, now_t_ns: u64) {
+    let (letter, role) = letter(alert.change.state);
+    inner.text(0, y, letter, role);
+    inner.text_upto(2, end.min(11), y, &word(alert.change.state), role);
+    let age = format::clock(now_t_ns.saturating_sub(alert.t_ns));
+    let mut x = inner.text_upto(12, end, y, &alert.change.rule, role) + 1;
+    if end >= 50 {
+        x = inner.text_upto(x, end, y, &alert.change.severity, Role::Dim) + 1;
+    }
+    x = inner.text_upto(x, end, y, &age, Role::Text) + 1;
+    inner.text_upto(x, end, y, &alert.change.summary, Role::Text);
+}
+
+/// The rule's state over the last half hour, one letter a cell: the worst that it was in each.
+fn track(state: &DashState, alert: &Alert<'_>, plain: bool) -> String {
+    let start = state.t_ns.saturating_sub(TRACK_NS);
+    let step = TRACK_NS / u64::from(TRACK_CELLS);
+    let changes: Vec<(u64, AlertState)> =
+        state.alerts.iter().filter(|(_, c)| c.rule == alert.change.rule).map(|(t_ns, c)| (*t_ns, c.state)).collect();
+    let blank = if plain { "." } else { "·" };
+    (0..u64::from(TRACK_CELLS))
+        .map(|cell| {
+            let (from, to) = (start + cell * step, start + (cell + 1) * step);
+            let before = changes.iter().rev().find(|(t_ns, _)| *t_ns <= from).map(|(_, s)| *s);
+            let within = changes.iter().filter(|(t_ns, _)| (from..to).contains(t_ns)).map(|(_, s)| *s);
+            let all: Vec<AlertState> = before.into_iter().chain(within).collect();
+            if all.contains(&AlertState::Firing) {
+                "F"
+            } else if all.contains(&AlertState::Pending) {
+                "P"
+            } else {
+                blank
+            }
+        })
+        .collect()
+}
+
+/// One rule in full.
+pub fn draw_detail(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let (state, view) = (pane.ctx.state, pane.ctx.view);
+    let alerts = shown(state, view);
+    let alert = alerts.get(at(&alerts, view));
+    let mut inner = pane.open(canvas, alert.map_or("", |a| a.change.rule.as_str()));
+    let Some(alert) = alert else {
+        notice(&mut inner, &tr!("no alert"));
+        return;
+    };
+    let (width, ambiguous) = (inner.width() as usize, inner.glyphs().ambiguous);
+    let (letter, role) = letter(alert.change.state);
+    let since = format::clock(alert.t_ns);
+    let mut lines = vec![(format!("{letter} {}  {}", word(alert.change.state), tr!("since {clock} of the run", clock = since)), role)];
+    lines.push((tr!("severity {word}", word = alert.change.severity), Role::Text));
+    lines.extend(text::wrap(&alert.change.summary, width, ambiguous).into_iter().map(|l| (l, Role::Text)));
+    lines.push((tr!("expression, labels and runbook n/a: this is an alert of the console itself"), Role::Dim));
+    lines.push((tr!("history, newest first"), Role::Dim));
+    for (t_ns, change) in state.alerts.iter().rev().filter(|(_, c)| c.rule == alert.change.rule) {
+        lines.push((format!("  {}  {}  {}", format::clock(*t_ns), word(change.state), change.summary), Role::Text));
+    }
+    for (y, (line, role)) in (0..inner.height()).zip(&lines) {
+        let end = inner.width();
+        inner.text_upto(0, end, y, line, *role);
+    }
+}
+
+/// Silences, once there are some.
+pub fn draw_silences(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let mut inner = pane.open(canvas, "");
-    super::notice(&mut inner, "to be built");
+    notice(&mut inner, &tr!("no silences: they come with rule files, which are not read yet"));
 }

@@ -29,7 +29,8 @@ pub fn draw_strip(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
-        | PaneId::Recall => super::draw_pane(canvas, pane),
+        | PaneId::Recall
+        | PaneId::Request => super::draw_pane(canvas, pane),
     }
 }
 
@@ -196,6 +197,7 @@ fn tab(id: PaneId) -> &'static str {
         PaneId::Evaluations => "evals",
         PaneId::Prompt => "prompt",
         PaneId::Recall => "recall",
+        PaneId::Request => "call",
     }
 }
 
@@ -223,6 +225,7 @@ fn tab_short(id: PaneId) -> &'static str {
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
-        | PaneId::Recall => tab(id),
+        | PaneId::Recall
+        | PaneId::Request => tab(id),
     }
 }

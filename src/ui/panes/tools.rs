@@ -1,8 +1,13 @@
 //! Pane 3, tools: calls, share that succeeded, latencies, what is in flight, the newest error.
 
-use super::{Pane, chain_rows::error_word, notice};
-use crate::state::ToolStats;
-use crate::ui::widgets::{Canvas, Role, format, text};
+use super::{Motion, Pane, chain_rows::error_word, notice};
+use crate::event::ToolCall;
+use crate::state::{DashState, Outcome, Row, RowKind, ToolStats};
+use crate::tr;
+use crate::ui::update::Facts;
+use crate::ui::view::View;
+use crate::ui::widgets::text::Ambiguous;
+use crate::ui::widgets::{Canvas, Role, format, json, text};
 
 /// Columns right of the name: head, cells, and the width from which the column is shown.
 const COLUMNS: [(&str, u16, u16); 6] =
@@ -26,14 +31,16 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let errors: Vec<_> = tools.iter().filter(|(_, t)| t.last_error.is_some()).collect();
     let footer = if inner.height() >= 8 && !errors.is_empty() { 3 } else { 0 };
     let rows = inner.height().saturating_sub(1 + footer) as usize;
-    // The busiest first; names settle ties.
-    let mut order: Vec<_> = tools.iter().collect();
-    order.sort_by_key(|(name, t)| (std::cmp::Reverse(t.calls_total), name.as_str()));
+    let order = ordered(pane.ctx.state);
     let hidden = order.len().saturating_sub(rows);
     let shown = if hidden > 0 { rows.saturating_sub(1) } else { rows };
     let mut y = 1;
+    let chosen = chosen(pane.ctx.state, pane.ctx.view);
     for (name, stats) in order.iter().take(shown) {
         row(&mut inner, y, (name, stats), name_width, &columns);
+        if pane.is_active() && Some(name.as_str()) == chosen {
+            inner.restyle(0, y, width, Role::Selected);
+        }
         y += 1;
     }
     if hidden > 0 && rows > 0 {
@@ -44,6 +51,89 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     if footer > 0 {
         last_error(&mut inner.below(y + 1), &errors);
     }
+}
+
+/// The busiest first; names settle ties.
+fn ordered(state: &DashState) -> Vec<(&String, &ToolStats)> {
+    let mut order: Vec<_> = state.tools.iter().collect();
+    order.sort_by_key(|(name, t)| (std::cmp::Reverse(t.calls_total), name.as_str()));
+    order
+}
+
+/// The tool under the cursor.
+fn chosen<'s>(state: &'s DashState, view: &View) -> Option<&'s str> {
+    let order = ordered(state);
+    let named = order.iter().find(|(name, _)| Some(name.as_str()) == view.tool.as_deref());
+    named.or(order.first()).map(|(name, _)| name.as_str())
+}
+
+/// Moves the cursor.
+pub fn scroll(view: &mut View, facts: &Facts<'_>, motion: Motion) {
+    let order = ordered(facts.state);
+    let here = chosen(facts.state, view);
+    let at = order.iter().position(|(name, _)| Some(name.as_str()) == here).unwrap_or(0) as i64;
+    let lines = match motion {
+        Motion::Lines(lines) | Motion::View(lines) | Motion::Pages(lines) => lines,
+        Motion::Oldest => i64::from(i32::MIN),
+        Motion::Row(_) => 0,
+    };
+    let next = at.saturating_add(lines).clamp(0, order.len().saturating_sub(1) as i64);
+    view.tool = order.get(next as usize).map(|(name, _)| (*name).clone());
+}
+
+/// The newest call of the chosen tool in the lane's chain.
+fn newest_call<'s>(state: &'s DashState, view: &View) -> Option<&'s Row> {
+    let tool = chosen(state, view)?;
+    let rows = &state.lane(view.lane)?.transcript.rows;
+    rows.iter().rev().find(|row| if let RowKind::Action { call, .. } = &row.kind { ToolStats::key(&call.name) == tool } else { false })
+}
+
+/// Request and response of the chosen tool's newest call.
+pub fn draw_request(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let row = newest_call(pane.ctx.state, pane.ctx.view);
+    let badge = row.map(|r| tr!("episode {e} step {s}", e = r.episode, s = r.step)).unwrap_or_default();
+    let mut inner = pane.open(canvas, &badge);
+    let Some(RowKind::Action { call, outcome, .. }) = row.map(|r| &r.kind) else {
+        notice(&mut inner, &tr!("the chain holds no call of this tool any more"));
+        return;
+    };
+    let lines = request_lines(call, outcome.as_ref(), inner.width() as usize, inner.glyphs().ambiguous);
+    let skip = pane.scroll().up.min(lines.len().saturating_sub(inner.height() as usize));
+    for (y, line) in (0..inner.height()).zip(lines.iter().skip(skip)) {
+        let mut x = 0;
+        for (piece, role) in line {
+            x = inner.text(x, y, piece, *role);
+        }
+    }
+}
+
+/// How far the request can be scrolled in a pane whose inside has that many columns and rows.
+pub fn request_scroll_max(state: &DashState, view: &View, (width, height): (u16, u16)) -> usize {
+    let Some(RowKind::Action { call, outcome, .. }) = newest_call(state, view).map(|r| &r.kind) else { return 0 };
+    let lines = request_lines(call, outcome.as_ref(), width as usize, Ambiguous::Narrow).len();
+    lines.saturating_sub(height as usize)
+}
+
+fn request_lines(call: &ToolCall, outcome: Option<&Outcome>, room: usize, ambiguous: Ambiguous) -> Vec<Vec<(String, Role)>> {
+    let mut lines = vec![vec![(tr!("request"), Role::Dim)]];
+    lines.extend(serde_json::to_value(call).map(|value| json::pretty(&value, room)).unwrap_or_default());
+    lines.push(Vec::new());
+    match outcome {
+        None => lines.push(vec![(tr!("response: in flight"), Role::Warn)]),
+        Some(outcome) => {
+            let status = outcome.error_type.map_or_else(|| "ok".to_owned(), |e| format!("E {}", error_word(e)));
+            let head = tr!("response: {status} after {time}", status = status, time = format::duration(outcome.duration_ns));
+            lines.push(vec![(head, if outcome.error_type.is_some() { Role::Bad } else { Role::Dim })]);
+            match serde_json::from_str::<serde_json::Value>(&outcome.result) {
+                Ok(value) if value.is_object() || value.is_array() => lines.extend(json::pretty(&value, room)),
+                Ok(_) | Err(_) => {
+                    let wrapped = text::wrap(&outcome.result, room, ambiguous);
+                    lines.extend(wrapped.into_iter().map(|line| vec![(line, Role::Text)]));
+                }
+            }
+        }
+    }
+    lines
 }
 
 fn waiting(pane: &Pane<'_>) -> String {

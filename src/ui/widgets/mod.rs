@@ -3,6 +3,7 @@
 mod canvas;
 mod chart;
 pub mod format;
+pub mod json;
 mod sparkline;
 #[cfg(test)]
 pub mod testing;
