@@ -17,6 +17,8 @@ mod recall;
 pub mod replay;
 mod reward;
 pub mod rules;
+#[cfg(test)]
+mod screens_tests;
 mod strips;
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,8 @@ const FIGURES: u16 = 4;
 
 fn figures(inner: &mut Canvas<'_>, lane: &LaneState, ctx: &Context<'_>) {
     let episode = &lane.episode;
-    let tokens = super::memory::context_tokens(ctx, lane).unwrap_or_else(|| tr!("n/a (no message yet)"));
+    let tokens = super::memory::context_tokens(ctx, lane).map(|t| t.replace("context ", ""));
+    let tokens = tokens.unwrap_or_else(|| tr!("n/a (no message yet)"));
     let mut y = labelled(inner, 0, &tr!("prompt "), &tokens, Role::Text);
     let max = ctx.state.policy.as_ref().and_then(|p| p.context_tokens_max);
     if let (Some(used), Some(max)) = (episode.prompt_tokens, max.filter(|m| *m > 0)) {

@@ -193,8 +193,14 @@ fn screen(state: &DashState, view: &View, width: u16, height: u16, caps: Caps) -
 pub mod testing {
     use super::*;
 
+    pub use super::do_keys;
+
     pub fn typical() -> DashState {
         super::typical()
+    }
+
+    pub fn hostile() -> DashState {
+        super::hostile()
     }
 
     /// The rows of a screen without colour.
@@ -318,7 +324,7 @@ pub fn do_keys(keys: &[&str], view: &mut View, state: &DashState) -> String {
     let facts = Facts { state, desk: &Default::default(), playback: None, can_command: true, area, glyphs: Glyphs::default() };
     let mut said = String::new();
     for key in keys {
-        let Lookup::Action(action) = KeyMap::default().lookup(key, &Scope::of(view.screen, view.focus)) else {
+        let Lookup::Action(action) = KeyMap::default().lookup(key, &Scope::of(view.screen, view.active())) else {
             panic!("{key} does nothing")
         };
         for effect in act(action, "", view, &facts) {

@@ -41,9 +41,9 @@ impl Writer {
         match value {
             Value::Object(fields) if !fields.is_empty() && !self.fits(&flat) => self.object(fields, depth),
             Value::Array(items) if !items.is_empty() && !self.fits(&flat) => self.array(items, depth),
-            Value::Object(fields) => self.flat_object(fields),
+            Value::Object(_) | Value::Array(_) => self.flat(value),
             Value::String(_) => self.long(&flat, Role::Observation, depth),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => self.long(&flat, Role::Text, depth),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.long(&flat, Role::Text, depth),
         }
     }
 
@@ -51,17 +51,33 @@ impl Writer {
         self.used() + super::text::width(flat, Ambiguous::Narrow) <= self.room
     }
 
-    fn flat_object(&mut self, fields: &serde_json::Map<String, Value>) {
-        self.push("{".into(), Role::Dim);
-        for (n, (name, value)) in fields.iter().enumerate() {
-            if n > 0 {
-                self.push(", ".into(), Role::Dim);
+    /// All of it on the line that is being written.
+    fn flat(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                self.push("{".into(), Role::Dim);
+                for (n, (name, value)) in fields.iter().enumerate() {
+                    if n > 0 {
+                        self.push(", ".into(), Role::Dim);
+                    }
+                    self.name(name);
+                    self.flat(value);
+                }
+                self.push("}".into(), Role::Dim);
             }
-            self.name(name);
-            let role = if value.is_string() { Role::Observation } else { Role::Text };
-            self.push(SafeText::from(value.to_string()).to_string(), role);
+            Value::Array(items) => {
+                self.push("[".into(), Role::Dim);
+                for (n, item) in items.iter().enumerate() {
+                    if n > 0 {
+                        self.push(", ".into(), Role::Dim);
+                    }
+                    self.flat(item);
+                }
+                self.push("]".into(), Role::Dim);
+            }
+            Value::String(_) => self.push(SafeText::from(value.to_string()).to_string(), Role::Observation),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.push(value.to_string(), Role::Text),
         }
-        self.push("}".into(), Role::Dim);
     }
 
     fn name(&mut self, name: &str) {
