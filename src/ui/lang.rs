@@ -76,6 +76,11 @@ pub fn look_up(english: &str, args: &[(&'static str, String)]) -> Option<String>
     }
 }
 
+/// A text that stands in a table of the interface, in the operator's language.
+pub fn text(english: &'static str) -> String {
+    look_up(english, &[]).unwrap_or_else(|| english.to_owned())
+}
+
 fn load(name: &str, text: &str) -> FluentBundle<FluentResource> {
     // What can't be read is left out and shows in English; a test holds that nothing is.
     let resource = FluentResource::try_new(text.to_owned()).unwrap_or_else(|(resource, _)| resource);
