@@ -7,12 +7,14 @@
 mod episodes;
 mod fold;
 mod ring;
+mod series;
 mod tools;
 mod transcript;
 
 pub use episodes::{CurrentEpisode, EpisodeRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;
+pub use series::{Bucket, Curves, Sample, Series};
 pub use tools::ToolStats;
 pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
@@ -56,6 +58,9 @@ pub struct DashState {
     pub telemetry_history: Ring<(u64, TelemetrySampled)>,
     pub updates: Ring<UpdateCompleted>,
     pub evaluations: Ring<EvaluationCompleted>,
+    /// Returns, losses and the like from the first one on, in bounded room.
+    #[serde(default)]
+    pub curves: Curves,
     pub alerts: Ring<(u64, AlertStateChanged)>,
     pub log: Ring<LogRow>,
     /// Vertical marks of the curves: swaps, pauses, alerts.

@@ -173,7 +173,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::CursorLeft
         | Action::CursorRight
         | Action::ZoomIn
-        | Action::ZoomOut => panes::curves::act(action, view, facts),
+        | Action::ZoomOut
+        | Action::Series => panes::curves::act(action, argument, view, facts),
         Action::Open | Action::EpisodeList | Action::Inspect | Action::Sort | Action::Filter => {
             panes::replay::act(action, argument, view, facts)
         }
@@ -401,8 +402,8 @@ fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
             panes::replay::scroll(view, facts, pane, inside, motion);
         }
         PaneId::Checkpoints | PaneId::Compare | PaneId::Rollout => panes::checkpoints::scroll(view, facts, pane, inside, motion),
-        PaneId::Reward
-        | PaneId::Tools
+        PaneId::Reward | PaneId::Curves => panes::curves::scroll(view, facts, motion),
+        PaneId::Tools
         | PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Log
@@ -410,7 +411,6 @@ fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
         | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences
-        | PaneId::Curves
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
@@ -443,8 +443,8 @@ fn to_newest(view: &mut View, facts: &Facts<'_>) {
         PaneId::Log => {
             view.scroll.remove(&PaneId::Log);
         }
-        PaneId::Reward
-        | PaneId::Tools
+        PaneId::Reward | PaneId::Curves => panes::curves::to_newest(view),
+        PaneId::Tools
         | PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Memory
@@ -458,7 +458,6 @@ fn to_newest(view: &mut View, facts: &Facts<'_>) {
         | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences
-        | PaneId::Curves
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt

@@ -94,6 +94,7 @@ pub fn scroll_max(state: &DashState, id: PaneId, scroll: Scroll, height: u16) ->
         PaneId::Log => log::scroll_max(state, scroll, height),
         PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
         PaneId::Gpu => gpu::devices(state).saturating_sub(1),
+        PaneId::Vitals | PaneId::Evaluations => curves::scroll_max(state, id, height),
         // The chain and others have a place of their own; the rest show all that they have, or say how much more there is.
         PaneId::Chain
         | PaneId::Reward
@@ -110,8 +111,6 @@ pub fn scroll_max(state: &DashState, id: PaneId, scroll: Scroll, height: u16) ->
         | PaneId::RuleDetail
         | PaneId::Silences
         | PaneId::Curves
-        | PaneId::Vitals
-        | PaneId::Evaluations
         | PaneId::Prompt
         | PaneId::Recall => 0,
     }
