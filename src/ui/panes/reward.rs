@@ -56,7 +56,8 @@ fn summary(state: &DashState, lane: Option<&LaneState>, width: u16) -> Vec<(Stri
     if let Some(lane) = lane {
         let episode = &lane.episode;
         let last = format::or_unset(episode.reward_last, format::reward);
-        out.push((format!("step {}  reward {last}  sum {:.2}", episode.step, episode.reward_sum), Role::Text));
+        let sum = format!("{:.2}", episode.reward_sum);
+        out.push((tr!("step {n}  reward {last}  sum {sum}", n = episode.step, last = last, sum = sum), Role::Text));
         let formula = state.run.as_ref().map_or_else(RewardFormula::default, |r| r.reward);
         out.extend(hybrid(formula, lane, width));
     }
@@ -73,7 +74,7 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
     let sum = lane.episode.discounted_sum;
     let (last, whole) = match &lane.episode.ended {
         Some(end) => (format!("{:.2}", end.final_reward), format!(" = {:.2}", end.hybrid)),
-        None => ("(at the end)".to_owned(), String::new()),
+        None => (tr!("(at the end)"), String::new()),
     };
     let numbers = format!("{step_weight} x {sum:.2} + {final_weight} x {last}{whole}");
     let names = format!("hybrid = {step_weight} x sum(g^i r) + {final_weight} x final, g {gamma}");
@@ -87,12 +88,14 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
 /// Share of successes: of the newest, and of all.
 pub fn success(state: &DashState) -> String {
     match state.success_ratio(SUCCESS_WINDOW) {
-        None => "success n/a (no episode has ended)".into(),
+        None => tr!("success n/a (no episode has ended)"),
         Some(ratio) => {
             // What was cut short counts in neither.
             let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
-            let all = format!("{} of {} in all", state.successes_total, state.episodes_total.saturating_sub(state.aborted_total));
-            format!("success {} of the last {}  {all}", format::percent(ratio), whole.min(SUCCESS_WINDOW))
+            let of = state.episodes_total.saturating_sub(state.aborted_total);
+            let (ratio, window) = (format::percent(ratio), whole.min(SUCCESS_WINDOW));
+            let newest = tr!("success {ratio} of the last {n}", ratio = ratio, n = window);
+            format!("{newest}  {}", tr!("{n} of {of} in all", n = state.successes_total, of = of))
         }
     }
 }
@@ -100,9 +103,10 @@ pub fn success(state: &DashState) -> String {
 fn last_episode(row: &EpisodeRow) -> (String, Role) {
     let end = &row.end;
     let (word, role) = match end.verdict() {
-        Verdict::Success => ("S", Role::Good),
-        Verdict::Failure => ("F", Role::Bad),
-        Verdict::Aborted => ("aborted", Role::Dim),
+        Verdict::Success => ("S".to_owned(), Role::Good),
+        Verdict::Failure => ("F".to_owned(), Role::Bad),
+        Verdict::Aborted => (tr!("aborted"), Role::Dim),
     };
-    (format!("last {word} episode {}  return {:.2}  hybrid {:.2}", row.episode, end.episode_return, end.hybrid), role)
+    let (sum, hybrid) = (format!("{:.2}", end.episode_return), format!("{:.2}", end.hybrid));
+    (tr!("last {word} episode {n}  return {sum}  hybrid {hybrid}", word = word, n = row.episode, sum = sum, hybrid = hybrid), role)
 }

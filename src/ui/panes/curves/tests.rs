@@ -114,7 +114,7 @@ fn the_cursor_says_what_the_data_are() {
 fn where_a_column_stands_for_many_values_the_cursor_says_the_lowest_and_the_highest() {
     let state = trained(4000);
     let mut view = on(ScreenId::Live, PaneId::Reward);
-    keys(&mut view, &state, &["i"]);
+    keys(&mut view, &state, &["i", "left"]);
     let text = shown(&state, &view, 120, 36, PLAIN).join("\n");
     assert!(text.contains("mean") && text.contains("min 0") && text.contains("max 9.00"), "{text}");
 }

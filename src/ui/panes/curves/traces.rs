@@ -152,7 +152,14 @@ impl Traces {
             }
             XAxis::Relative | XAxis::Wall => t_ns / UNIT_NS,
         };
-        state.marks.iter().map(|mark| ChartMark { x: place(mark.t_ns), letter: letter(mark.kind) }).collect()
+        // What came before this episode is no place of its steps.
+        let begun = trace.buckets.first().filter(|_| trace.figure.count() == Count::Step).map_or(0, |b| b.t_ns_first);
+        state
+            .marks
+            .iter()
+            .filter(|mark| mark.t_ns >= begun)
+            .map(|mark| ChartMark { x: place(mark.t_ns), letter: letter(mark.kind) })
+            .collect()
     }
 }
 

@@ -74,8 +74,8 @@ pub fn draw_x(canvas: &mut Canvas<'_>, y: u16, chart: &Chart<'_>, newest: Option
     let column = usize::try_from(scale.column(newest)).unwrap_or(0) / dots_x + usize::from(gutter) + 1;
     let width = usize::from(canvas.measure(&right));
     let wanted = column.min(taken.len()).max(width + usize::from(gutter)) - width;
-    let place = free(&taken, wanted, width, false).or_else(|| free(&taken, wanted, width, true));
-    if let Some(x) = place {
+    let places = [free(&taken, wanted, width, false), free(&taken, wanted, width, true)];
+    if let Some(x) = places.into_iter().flatten().min_by_key(|x| usize::from(*x).abs_diff(wanted)) {
         canvas.text(x, y, &right, Role::Dim);
     }
 }

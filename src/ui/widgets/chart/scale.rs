@@ -55,7 +55,7 @@ pub struct Scale {
 
 /// A unit takes at most 2^10 columns.
 const EXPONENT_MIN: i32 = -10;
-const EXPONENT_MAX: i32 = 62;
+const EXPONENT_MAX: i32 = 63;
 
 /// The smallest exponent with which `first..=last` fits.
 fn fitting(first: u64, last: u64, columns: u64) -> i32 {
@@ -162,7 +162,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_follows_sees_the_newest_and_what_is_whole_sees_all(
-            extent in extents(), recent in any::<bool>(), zoom in any::<i8>(), left in any::<Option<u64>>(), columns in 1..900u64
+            extent in extents(), recent in any::<bool>(), zoom in any::<i8>(), left in any::<Option<u64>>(), columns in 2..900u64
         ) {
             let range = if recent { Range::Recent } else { Range::Whole };
             let following = Scale::new(extent, Window { range, zoom, left: None }, columns);
