@@ -5,8 +5,8 @@ use super::{
     TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, Command, Envelope, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText,
-    Seq, ToolCallFinished, TransitionRecorded,
+    AlertState, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState,
+    SafeText, Seq, ToolCallFinished, TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 
@@ -144,6 +144,7 @@ impl DashState {
                 };
                 lane.push(envelope, kind);
                 self.episodes.push(row);
+                self.episode_curves(envelope, e);
             }
             Event::RunStateChanged(e) => {
                 if e.state == RunState::Paused && self.run_state == RunState::Running {
@@ -177,7 +178,10 @@ impl DashState {
                 self.serving = Some(e.to.clone());
                 self.log(envelope, LogLevel::Info, "checkpoint", format!("{} serves", e.to));
             }
-            Event::UpdateCompleted(e) => self.updates.push(e.clone()),
+            Event::UpdateCompleted(e) => {
+                self.updates.push(e.clone());
+                self.update_curves(envelope, e);
+            }
             Event::EvaluationCompleted(e) => self.evaluations.push(e.clone()),
             Event::TelemetrySampled(e) => {
                 self.telemetry = Some(e.clone());
@@ -207,6 +211,40 @@ impl DashState {
             Event::LogLine(e) => self.log(envelope, e.level, &e.target, e.text.to_string()),
             Event::Elided(_) => {}
             Event::Unknown { .. } => self.unknown_events_total = self.unknown_events_total.saturating_add(1),
+        }
+    }
+
+    fn episode_curves(&mut self, envelope: &Envelope, e: &EpisodeEnded) {
+        // What was cut short says nothing of the agent.
+        if e.ending == EpisodeEnding::Aborted {
+            return;
+        }
+        let (step, t_ns) = (self.episodes_total, envelope.t_ns);
+        let curves = &mut self.curves;
+        curves.episode_return.push(step, t_ns, e.episode_return);
+        curves.hybrid.push(step, t_ns, e.hybrid);
+        curves.success.push(step, t_ns, f64::from(u8::from(e.success)));
+        curves.length.push(step, t_ns, f64::from(e.length));
+    }
+
+    fn update_curves(&mut self, envelope: &Envelope, e: &UpdateCompleted) {
+        let curves = &mut self.curves;
+        let figures = [
+            (&mut curves.policy_loss, e.policy_loss),
+            (&mut curves.value_loss, e.value_loss),
+            (&mut curves.entropy, e.entropy),
+            (&mut curves.approx_kl, e.approx_kl),
+            (&mut curves.clip_fraction, e.clip_fraction),
+            (&mut curves.grad_norm, e.grad_norm),
+            (&mut curves.explained_variance, e.explained_variance),
+            (&mut curves.learning_rate, e.learning_rate),
+            (&mut curves.tokens, Some(e.tokens as f64)),
+            (&mut curves.duration_ns, Some(e.duration_ns as f64)),
+        ];
+        for (series, value) in figures {
+            if let Some(value) = value {
+                series.push(e.update, envelope.t_ns, value);
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 mod episodes;
 mod fold;
 mod ring;
+mod series;
 mod token_trace;
 mod tools;
 mod transcript;
@@ -14,6 +15,7 @@ mod transcript;
 pub use episodes::{CurrentEpisode, EpisodeRow, MemoryRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;
+pub use series::{Bucket, Curves, Sample, Series};
 pub use token_trace::{TokenMeasure, TokenTrace};
 pub use tools::ToolStats;
 pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
@@ -61,6 +63,9 @@ pub struct DashState {
     pub telemetry_history: Ring<(u64, TelemetrySampled)>,
     pub updates: Ring<UpdateCompleted>,
     pub evaluations: Ring<EvaluationCompleted>,
+    /// Returns, losses and the like from the first one on, in bounded room.
+    #[serde(default)]
+    pub curves: Curves,
     pub alerts: Ring<(u64, AlertStateChanged)>,
     pub log: Ring<LogRow>,
     /// Vertical marks of the curves: swaps, pauses, alerts.

@@ -63,6 +63,7 @@ pub enum Action {
     CursorRight,
     ZoomIn,
     ZoomOut,
+    Series,
     Sort,
     Filter,
     Break,
@@ -301,6 +302,15 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Chart, Action::CursorRight, "cursor-right", &["right"], Nothing, "cursor, or what is seen, to the right"),
     local(Scope::Chart, Action::ZoomIn, "zoom-in", &["="], Nothing, "see less of the curve, larger"),
     local(Scope::Chart, Action::ZoomOut, "zoom-out", &["-"], Nothing, "see more of the curve"),
+    Entry {
+        action: Action::Series,
+        name: "series",
+        keys: &[],
+        argument: "NAME[,NAME]",
+        help: "show these curves in one chart, such as return,hybrid (up and down go through them one by one)",
+        needs: Nothing,
+        scope: Scope::Chart,
+    },
     local(Scope::List, Action::Sort, "sort", &["o"], Nothing, "sort the list by the next column"),
     with(Action::Filter, "filter", "TEXT", Nothing, "show only rows of the focused list that hold this; empty shows all"),
     local(Scope::Checkpoints, Action::MarkForCompare, "mark-compare", &["x"], Nothing, "mark for the comparison"),
@@ -474,6 +484,7 @@ impl Action {
             | Action::Redraw
             | Action::Suspend
             | Action::Colors
+            | Action::Series
             | Action::Sort
             | Action::BreakOnce
             | Action::Watch

@@ -30,6 +30,7 @@ impl Paint for Theme {
             Role::Match => self.found,
             Role::Curve => self.series1,
             Role::CurveSecond => self.series2,
+            Role::CurveThird => self.series3,
             Role::Mark => self.mark,
         }
     }

@@ -102,6 +102,7 @@ fn no_formula(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::panes::curves::Figure;
     use crate::ui::panes::testing::typical;
     use crate::ui::view::PaneId;
 
@@ -148,13 +149,11 @@ mod tests {
     #[test]
     fn the_curve_is_exported_by_step_or_by_episode() {
         let mut view = View { focus: PaneId::Reward, ..View::default() };
-        let steps = exported("csv", &view);
-        assert!(steps.starts_with("episode,step,t_ns,reward\n7,1,"), "{steps}");
-        assert_eq!(steps.lines().count(), 4);
-        view.chart.history = true;
-        let episodes = exported("csv", &view);
-        assert!(episodes.lines().next().unwrap().contains(",end.return,"), "{episodes}");
-        assert_eq!(episodes.lines().count(), 8);
+        let episodes = read_csv(&exported("csv", &view));
+        assert_eq!((episodes.len(), &episodes[1][..4]), (8, &["return", "", "episode", "1"].map(str::to_owned)[..]));
+        view.chart.reward = vec![Figure::StepReward, Figure::Success];
+        let steps = read_csv(&exported("csv", &view));
+        assert_eq!((steps.len(), &steps[1][..4]), (11, &["step-reward", "7", "step", "1"].map(str::to_owned)[..]));
     }
 
     #[test]

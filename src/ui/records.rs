@@ -1,6 +1,6 @@
 //! What the focused pane shows, as records: for copies and exports.
 
-use super::panes::{alerts, chain};
+use super::panes::{alerts, chain, curves};
 use super::view::{PaneId, View};
 use crate::event::num::Float;
 use crate::state::{DashState, LaneState, Row, RowKind, ToolStats};
@@ -12,8 +12,7 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
     let lane = state.lane(view.lane);
     match view.active() {
         PaneId::Chain => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
-        PaneId::Reward if view.chart.history => all(state.episodes.iter()),
-        PaneId::Reward => all(lane.iter().flat_map(|l| steps(l))),
+        pane @ (PaneId::Reward | PaneId::Curves) => Ok(curves::records(state, view, pane)),
         PaneId::Tools => all(busiest_first(state).into_iter().map(tool)),
         PaneId::Gpu => all(state.telemetry_history.last().iter().map(|(t_ns, sample)| json!({"t_ns": t_ns, "sample": sample}))),
         PaneId::Alerts => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
@@ -25,7 +24,7 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
         PaneId::Checkpoints => all(state.checkpoints.iter()),
         PaneId::Compare | PaneId::Rollout | PaneId::Silences | PaneId::Request => Ok(Vec::new()),
         PaneId::Rules | PaneId::RuleDetail => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
-        PaneId::Curves | PaneId::Vitals => all(state.updates.iter()),
+        PaneId::Vitals => all(state.updates.iter()),
         PaneId::Evaluations => all(state.evaluations.iter()),
     }
 }
@@ -46,8 +45,8 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
         }
         PaneId::Alerts => scroll.up.min(last),
         PaneId::Tools => 0,
-        PaneId::Reward
-        | PaneId::Gpu
+        pane @ (PaneId::Reward | PaneId::Curves) => curves::in_view(state, view, pane)?,
+        PaneId::Gpu
         | PaneId::Memory
         | PaneId::Transcript
         | PaneId::Episodes
@@ -59,7 +58,6 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
         | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences
-        | PaneId::Curves
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
@@ -170,7 +168,7 @@ mod tests {
     fn every_pane_has_records_and_one_of_them_is_in_view() {
         let starts = [
             (PaneId::Chain, "Minute 4.00\ngw"),
-            (PaneId::Reward, "episode 7  step 3  t_ns"),
+            (PaneId::Reward, "series return  episode   counted_by episode  first 7  last 7  t_ns_first"),
             (PaneId::Tools, "tool query_logs  calls 33"),
             (PaneId::Gpu, "t_ns"),
             (PaneId::Alerts, "t_ns"),

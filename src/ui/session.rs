@@ -2,7 +2,7 @@
 
 use super::look::Look;
 use super::theme::{Tier, is_file};
-use super::view::{Detail, PaneId, Share, View};
+use super::view::{ChartView, Detail, PaneId, Share, View};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -17,9 +17,8 @@ pub struct Session {
     focus: PaneId,
     share: Share,
     detail: Detail,
-    smoothing_tenths: u8,
-    history: bool,
-    log: bool,
+    #[serde(default)]
+    chart: ChartView,
     /// What was chosen at the screen; unset leaves it to the configuration.
     theme: Option<String>,
     colors: Option<String>,
@@ -55,17 +54,7 @@ impl Session {
             (None, true) => before.and_then(|b| b.colors.clone()),
             (None, false) => None,
         };
-        Self {
-            version: VERSION,
-            focus: view.focus,
-            share: view.share,
-            detail: view.detail,
-            smoothing_tenths: view.chart.smoothing_tenths,
-            history: view.chart.history,
-            log: view.chart.log,
-            theme,
-            colors,
-        }
+        Self { version: VERSION, focus: view.focus, share: view.share, detail: view.detail, chart: view.chart.clone(), theme, colors }
     }
 
     /// Takes it up again; what can't be is told.
@@ -73,9 +62,7 @@ impl Session {
         view.focus = self.focus;
         view.share = self.share;
         view.detail = self.detail;
-        view.chart.smoothing_tenths = self.smoothing_tenths.min(9);
-        view.chart.history = self.history;
-        view.chart.log = self.log;
+        view.chart = self.chart.clone().sane();
         if let Some(name) = self.colors.as_ref().filter(|_| !said.colors) {
             let tier = Tier::from_name(name).ok_or_else(|| format!("{name} is no number of colours"))?;
             look.set_tier(Some(tier)).map_err(|e| e.to_string())?;
@@ -132,6 +119,7 @@ fn absolute(theme: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::panes::curves::Figure;
     use crate::ui::theme::Caps;
     use crate::ui::widgets::ChartGlyphs;
 
@@ -142,7 +130,8 @@ mod tests {
 
     fn changed() -> (View, Look) {
         let (mut view, mut look) = (View { focus: PaneId::Tools, share: Share::Full, detail: Detail::Full, ..View::default() }, look());
-        view.chart = crate::ui::view::ChartView { smoothing_tenths: 8, history: true, log: true };
+        view.chart = ChartView { smoothing_tenths: 8, log: true, zoom: 2, ..ChartView::default() };
+        view.chart.reward = vec![Figure::Success, Figure::PolicyLoss];
         look.set_theme("light").unwrap();
         look.set_colors("256");
         (view, look)

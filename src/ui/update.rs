@@ -176,7 +176,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::CursorLeft
         | Action::CursorRight
         | Action::ZoomIn
-        | Action::ZoomOut => panes::curves::act(action, view, facts),
+        | Action::ZoomOut
+        | Action::Series => panes::curves::act(action, argument, view, facts),
         Action::Open | Action::Sort | Action::Filter => list_action(action, argument, view, facts),
         Action::EpisodeList | Action::Inspect => panes::replay::act(action, argument, view, facts),
         Action::Break
@@ -453,15 +454,14 @@ fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
         PaneId::Rules => panes::rules::scroll(view, facts, inside.1, motion),
         PaneId::Tools => panes::tools::scroll(view, facts, motion),
         PaneId::Compare => panes::checkpoints::scroll_compare(view, facts, inside, motion),
-        PaneId::Reward
-        | PaneId::Gpu
+        PaneId::Reward | PaneId::Curves => panes::curves::scroll(view, facts, motion),
+        PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Log
         | PaneId::Memory
         | PaneId::Rollout
         | PaneId::RuleDetail
         | PaneId::Silences
-        | PaneId::Curves
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt
@@ -495,8 +495,8 @@ fn to_newest(view: &mut View, facts: &Facts<'_>) {
         PaneId::Log => {
             view.scroll.remove(&PaneId::Log);
         }
-        PaneId::Reward
-        | PaneId::Tools
+        PaneId::Reward | PaneId::Curves => panes::curves::to_newest(view),
+        PaneId::Tools
         | PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Memory
@@ -510,7 +510,6 @@ fn to_newest(view: &mut View, facts: &Facts<'_>) {
         | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences
-        | PaneId::Curves
         | PaneId::Vitals
         | PaneId::Evaluations
         | PaneId::Prompt

@@ -4,6 +4,7 @@ use super::desk::Desk;
 use super::keymap::KeyMap;
 use super::lang::Lang;
 pub use super::panes::checkpoints::Shelf;
+pub use super::panes::curves::ChartView;
 pub use super::panes::log::LogView;
 use super::theme::{Caps, Theme};
 use crate::event::{LaneId, Pace, Seq};
@@ -202,16 +203,6 @@ impl Share {
             Share::Half | Share::Normal => Share::Normal,
         }
     }
-}
-
-/// Options of the curves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChartView {
-    /// Weight of the past in the exponential mean, in tenths: 0 to 9.
-    pub smoothing_tenths: u8,
-    /// All episodes instead of the current one.
-    pub history: bool,
-    pub log: bool,
 }
 
 /// State of this screen.

@@ -98,6 +98,7 @@ pub fn scroll_max(state: &DashState, view: &View, id: PaneId, scroll: Scroll, in
         PaneId::Log => log::scroll_max(state, scroll, height),
         PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
         PaneId::Gpu => gpu::devices(state).saturating_sub(1),
+        PaneId::Vitals | PaneId::Evaluations => curves::scroll_max(state, id, height),
         // The chain and others have a place of their own; the rest show all that they have, or say how much more there is.
         PaneId::Chain
         | PaneId::Reward
@@ -113,9 +114,7 @@ pub fn scroll_max(state: &DashState, view: &View, id: PaneId, scroll: Scroll, in
         | PaneId::Rules
         | PaneId::RuleDetail
         | PaneId::Silences
-        | PaneId::Curves
-        | PaneId::Vitals
-        | PaneId::Evaluations => 0,
+        | PaneId::Curves => 0,
         PaneId::Prompt => recall::prompt_scroll_max(state.lane(view.lane), inside),
         PaneId::Recall => recall::recall_scroll_max(state.lane(view.lane), inside),
         PaneId::Request => tools::request_scroll_max(state, view, inside),
@@ -138,7 +137,9 @@ fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         PaneId::Rules => rules::draw_list(canvas, pane),
         PaneId::RuleDetail => rules::draw_detail(canvas, pane),
         PaneId::Silences => rules::draw_silences(canvas, pane),
-        PaneId::Curves | PaneId::Vitals | PaneId::Evaluations => curves::draw(canvas, pane),
+        PaneId::Curves => curves::draw_curves(canvas, pane),
+        PaneId::Vitals => curves::vitals::draw(canvas, pane),
+        PaneId::Evaluations => curves::evaluations::draw(canvas, pane),
         PaneId::Prompt => recall::draw_prompt(canvas, pane),
         PaneId::Recall => recall::draw_recall(canvas, pane),
         PaneId::Request => tools::draw_request(canvas, pane),

@@ -1,10 +1,12 @@
 //! Pane 2, reward: the return of every episode, the steps of this one, and how the hybrid reward is made.
 
+use super::curves::{Figure, Scene, draw_panel};
 use super::{Pane, notice};
 use crate::event::{RewardFormula, Verdict};
 use crate::state::{DashState, EpisodeRow, LaneState};
+use crate::tr;
 use crate::ui::view::ChartView;
-use crate::ui::widgets::{Canvas, Chart, Drawn, Role, Window, format};
+use crate::ui::widgets::{Canvas, Range, Role, format};
 use ratatui::layout::Rect;
 
 /// Episodes that the share of successes is over.
@@ -12,107 +14,40 @@ pub const SUCCESS_WINDOW: usize = 50;
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    let (state, options) = (pane.ctx.state, pane.ctx.view.chart);
-    let mut inner = pane.open(canvas, if options.history { "all episodes" } else { "this episode" });
+    let (state, view) = (pane.ctx.state, pane.ctx.view);
+    let names: Vec<String> = view.chart.reward.iter().map(|f| f.title()).collect();
+    let mut inner = pane.open(canvas, &names.join(", "));
     let lane = pane.lane();
-    if lane.is_none() && state.episodes.is_empty() {
-        notice(&mut inner, "waiting for the first reward");
+    if lane.is_none() && state.episodes.is_empty() && state.updates.is_empty() {
+        notice(&mut inner, &tr!("waiting for the first reward"));
         return;
     }
     let text = summary(state, lane, inner.width());
     let text_rows = (text.len() as u16).min(inner.height().saturating_sub(4));
     let rows = inner.height() - text_rows;
     let area = Rect::new(0, 0, inner.width(), rows);
-    draw_charts(&mut inner.part(area), state, lane, options);
+    draw_charts(&mut inner.part(area), Scene { state, lane, chart: &view.chart });
     for (y, (line, role)) in (rows..inner.height()).zip(&text) {
         let width = inner.width();
         inner.text_upto(0, width, y, line, *role);
     }
 }
 
-/// One curve, or both where the pane is high.
-fn draw_charts(canvas: &mut Canvas<'_>, state: &DashState, lane: Option<&LaneState>, options: ChartView) {
+/// Rows from which the steps of this episode have a chart of their own below what was chosen.
+const TWO_CHARTS_MIN: u16 = 12;
+
+fn draw_charts(canvas: &mut Canvas<'_>, scene: Scene<'_>) {
     let (width, height) = (canvas.width(), canvas.height());
-    let upper = if height >= 12 { height - height / 3 } else { height };
-    let area = Rect::new(0, 0, width, upper);
-    draw_titled(&mut canvas.part(area), state, lane, options, options.history || lane.is_none());
-    if upper < height {
-        draw_titled(&mut canvas.below(upper), state, lane, options, !options.history && lane.is_some());
+    let figures = &scene.chart.reward;
+    let below = if figures.contains(&Figure::StepReward) { Figure::Return } else { Figure::StepReward };
+    let two = height >= TWO_CHARTS_MIN && scene.chart.cursor.is_none() && below.has_values(scene.state, scene.lane);
+    let upper = if two { height - height / 3 } else { height };
+    draw_panel(&mut canvas.part(Rect::new(0, 0, width, upper)), scene, figures);
+    if two {
+        // It has a length of its own, and is seen whole.
+        let chart = ChartView { range: Range::Whole, zoom: 0, left: None, ..scene.chart.clone() };
+        draw_panel(&mut canvas.below(upper), Scene { chart: &chart, ..scene }, &[below]);
     }
-}
-
-fn draw_titled(canvas: &mut Canvas<'_>, state: &DashState, lane: Option<&LaneState>, options: ChartView, history: bool) {
-    let width = canvas.width();
-    let title_rows = u16::from(canvas.height() >= 3);
-    let (title, drawn) = if history {
-        ("return of each episode", draw_history(&mut canvas.below(title_rows), state, options))
-    } else {
-        ("reward of each step", draw_steps(&mut canvas.below(title_rows), lane, options))
-    };
-    if title_rows == 0 {
-        return;
-    }
-    let mut notes = Vec::new();
-    if options.smoothing_tenths > 0 {
-        notes.push(format!("ema .{}", options.smoothing_tenths));
-    }
-    if options.log {
-        notes.push("log".to_owned());
-    }
-    if drawn.bucket > 1 {
-        notes.push(format!("{} a column", drawn.bucket));
-    }
-    if drawn.skipped > 0 {
-        notes.push(format!("{} skipped: not finite", drawn.skipped));
-    }
-    let end = canvas.text_upto(0, width, 0, title, Role::Dim);
-    let note = notes.join("  ");
-    if end + 2 + canvas.measure(&note) <= width {
-        canvas.text_before(width, 0, &note, Role::Dim);
-    }
-}
-
-fn draw_history(canvas: &mut Canvas<'_>, state: &DashState, options: ChartView) -> Drawn {
-    if state.episodes.is_empty() {
-        notice(canvas, "no episode has ended yet");
-        return Drawn::default();
-    }
-    let raw: Vec<f64> = state.episodes.iter().map(|e| e.end.episode_return).collect();
-    let values = prepare(&raw, options);
-    let marks: Vec<u64> = state.marks.iter().map(|m| m.episodes_total).collect();
-    let first = state.episodes.total() - values.len() as u64;
-    chart(&values, first, &marks, Window::Whole, "ep", options).draw(canvas)
-}
-
-fn draw_steps(canvas: &mut Canvas<'_>, lane: Option<&LaneState>, options: ChartView) -> Drawn {
-    let Some(lane) = lane.filter(|l| !l.episode.rewards.is_empty()) else {
-        notice(canvas, "waiting for the first step");
-        return Drawn::default();
-    };
-    let raw: Vec<f64> = lane.episode.rewards.iter().map(|p| p.value).collect();
-    let values = prepare(&raw, options);
-    let first = lane.episode.rewards.total() - values.len() as u64;
-    chart(&values, first, &[], Window::Recent, "step", options).draw(canvas)
-}
-
-fn chart<'a>(values: &'a [f64], first: u64, marks: &'a [u64], window: Window, unit: &'a str, options: ChartView) -> Chart<'a> {
-    let label = if options.log { |v: f64| format::number(10f64.powf(v)) } else { format::number };
-    Chart { values, first, window, marks, cursor: None, range: None, label, unit }
-}
-
-/// Smooths the raw data first; the chart decimates after. On a log axis what is not positive can't be drawn.
-fn prepare(raw: &[f64], options: ChartView) -> Vec<f64> {
-    let past = f64::from(options.smoothing_tenths.min(9)) / 10.0;
-    let mut mean: Option<f64> = None;
-    raw.iter()
-        .map(|v| {
-            if v.is_finite() {
-                mean = Some(mean.map_or(*v, |m| past * m + (1.0 - past) * v));
-            }
-            let value = if v.is_finite() { mean.unwrap_or(*v) } else { *v };
-            if options.log { if value > 0.0 { value.log10() } else { f64::NAN } } else { value }
-        })
-        .collect()
 }
 
 /// The pane in words.
@@ -121,7 +56,8 @@ fn summary(state: &DashState, lane: Option<&LaneState>, width: u16) -> Vec<(Stri
     if let Some(lane) = lane {
         let episode = &lane.episode;
         let last = format::or_unset(episode.reward_last, format::reward);
-        out.push((format!("step {}  reward {last}  sum {:.2}", episode.step, episode.reward_sum), Role::Text));
+        let sum = format!("{:.2}", episode.reward_sum);
+        out.push((tr!("step {n}  reward {last}  sum {sum}", n = episode.step, last = last, sum = sum), Role::Text));
         let formula = state.run.as_ref().map_or_else(RewardFormula::default, |r| r.reward);
         out.extend(hybrid(formula, lane, width));
     }
@@ -138,7 +74,7 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
     let sum = lane.episode.discounted_sum;
     let (last, whole) = match &lane.episode.ended {
         Some(end) => (format!("{:.2}", end.final_reward), format!(" = {:.2}", end.hybrid)),
-        None => ("(at the end)".to_owned(), String::new()),
+        None => (tr!("(at the end)"), String::new()),
     };
     let numbers = format!("{step_weight} x {sum:.2} + {final_weight} x {last}{whole}");
     let names = format!("hybrid = {step_weight} x sum(g^i r) + {final_weight} x final, g {gamma}");
@@ -152,12 +88,14 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
 /// Share of successes: of the newest, and of all.
 pub fn success(state: &DashState) -> String {
     match state.success_ratio(SUCCESS_WINDOW) {
-        None => "success n/a (no episode has ended)".into(),
+        None => tr!("success n/a (no episode has ended)"),
         Some(ratio) => {
             // What was cut short counts in neither.
             let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
-            let all = format!("{} of {} in all", state.successes_total, state.episodes_total.saturating_sub(state.aborted_total));
-            format!("success {} of the last {}  {all}", format::percent(ratio), whole.min(SUCCESS_WINDOW))
+            let of = state.episodes_total.saturating_sub(state.aborted_total);
+            let (ratio, window) = (format::percent(ratio), whole.min(SUCCESS_WINDOW));
+            let newest = tr!("success {ratio} of the last {n}", ratio = ratio, n = window);
+            format!("{newest}  {}", tr!("{n} of {of} in all", n = state.successes_total, of = of))
         }
     }
 }
@@ -165,9 +103,10 @@ pub fn success(state: &DashState) -> String {
 fn last_episode(row: &EpisodeRow) -> (String, Role) {
     let end = &row.end;
     let (word, role) = match end.verdict() {
-        Verdict::Success => ("S", Role::Good),
-        Verdict::Failure => ("F", Role::Bad),
-        Verdict::Aborted => ("aborted", Role::Dim),
+        Verdict::Success => ("S".to_owned(), Role::Good),
+        Verdict::Failure => ("F".to_owned(), Role::Bad),
+        Verdict::Aborted => (tr!("aborted"), Role::Dim),
     };
-    (format!("last {word} episode {}  return {:.2}  hybrid {:.2}", row.episode, end.episode_return, end.hybrid), role)
+    let (sum, hybrid) = (format!("{:.2}", end.episode_return), format!("{:.2}", end.hybrid));
+    (tr!("last {word} episode {n}  return {sum}  hybrid {hybrid}", word = word, n = row.episode, sum = sum, hybrid = hybrid), role)
 }

@@ -28,6 +28,7 @@ pub enum Role {
     Match,
     Curve,
     CurveSecond,
+    CurveThird,
     Mark,
 }
 

@@ -10,6 +10,6 @@ pub mod testing;
 pub mod text;
 
 pub use canvas::{Canvas, ChartGlyphs, Glyphs, Paint, Role};
-pub use chart::{Chart, Drawn, Window};
+pub use chart::{Chart, Drawn, Extent, Line, Mark as ChartMark, Point, Range, Scale, Window, columns_of, role as curve_role};
 pub use sparkline::{gauge, sparkline};
 pub use text::Ambiguous;

@@ -25,6 +25,7 @@ impl Paint for Plain {
             | Role::Bad
             | Role::Curve
             | Role::CurveSecond
+            | Role::CurveThird
             | Role::Mark => Style::new(),
         }
     }

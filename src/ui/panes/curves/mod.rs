@@ -1,25 +1,115 @@
 //! The training screen: curves, vital signs of the newest update, evaluations. Its keys are those of every chart.
 
-use super::Pane;
-use crate::ui::actions::Action;
-use crate::ui::update::{Effect, Facts};
-use crate::ui::view::View;
-use crate::ui::widgets::Canvas;
+pub mod evaluations;
+mod figure;
+mod keys;
+mod options;
+mod panel;
+mod records;
+mod smooth;
+#[cfg(test)]
+mod tests;
+mod traces;
+pub mod vitals;
 
-/// Draws one of the screen's panes.
-pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    let mut inner = pane.open(canvas, "");
-    super::notice(&mut inner, "to be built");
+pub use figure::Figure;
+pub use keys::{act, scroll, to_newest};
+pub use options::ChartView;
+pub use panel::{Scene, draw as draw_panel};
+pub use records::{in_view, records};
+
+use super::{Pane, notice};
+use crate::state::DashState;
+use crate::tr;
+use crate::ui::view::{PaneId, View};
+use crate::ui::widgets::Canvas;
+use ratatui::layout::Rect;
+
+/// What the reward pane offers, in the order in which the keys go through it.
+pub const REWARD_FIGURES: &[Figure] = &[
+    Figure::Return,
+    Figure::StepReward,
+    Figure::Success,
+    Figure::PolicyLoss,
+    Figure::ValueLoss,
+    Figure::Entropy,
+    Figure::Kl,
+    Figure::Hybrid,
+    Figure::Length,
+];
+
+/// The figures that a pane with curves shows.
+pub fn shown(view: &View, state: &DashState, pane: PaneId) -> Vec<Figure> {
+    if pane != PaneId::Curves {
+        return view.chart.reward.clone();
+    }
+    if !view.chart.training.is_empty() {
+        return view.chart.training.clone();
+    }
+    Figure::TRAINING.iter().copied().filter(|f| f.has_values(state, None)).collect()
 }
 
-/// What the keys of a chart do, on this screen and in the reward pane.
-pub fn act(action: Action, view: &mut View, _facts: &Facts<'_>) -> Vec<Effect> {
-    match action {
-        Action::SmoothLess => view.chart.smoothing_tenths = view.chart.smoothing_tenths.saturating_sub(1),
-        Action::SmoothMore => view.chart.smoothing_tenths = (view.chart.smoothing_tenths + 1).min(9),
-        Action::LogAxis => view.chart.log = !view.chart.log,
-        Action::XAxis => view.chart.history = !view.chart.history,
-        _ => {}
+/// How far its lists can be scrolled in so many rows.
+pub fn scroll_max(state: &DashState, pane: PaneId, height: u16) -> usize {
+    let rows = if pane == PaneId::Evaluations { evaluations::rows(state) } else { vitals::rows(state) };
+    rows.saturating_sub(height as usize)
+}
+
+/// Draws the training curves.
+pub fn draw_curves(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let (state, view) = (pane.ctx.state, pane.ctx.view);
+    let figures = shown(view, state, PaneId::Curves);
+    let scene = Scene { state, lane: pane.lane(), chart: &view.chart };
+    if !view.chart.training.is_empty() {
+        let mut inner = pane.open(canvas, &tr!("one of {n}", n = Figure::TRAINING.len()));
+        draw_panel(&mut inner, scene, &figures);
+        return;
     }
-    Vec::new()
+    let (width, height) = (canvas.width().saturating_sub(2), canvas.height().saturating_sub(2));
+    let hidden = figures.len().saturating_sub(cells(width, height, figures.len()).len());
+    let badge = if hidden > 0 { tr!("{n} more: down", n = hidden) } else { String::new() };
+    let mut inner = pane.open(canvas, &badge);
+    if figures.is_empty() {
+        notice(&mut inner, &untrained(state));
+        return;
+    }
+    let cells = cells(inner.width(), inner.height(), figures.len());
+    for (cell, figure) in cells.iter().zip(&figures) {
+        // The first one leads: only it has the cursor's values, but all move together.
+        draw_panel(&mut inner.part(*cell), scene, &[*figure]);
+    }
+}
+
+/// Why the training screen is empty, and what to do.
+pub fn untrained(state: &DashState) -> String {
+    if state.updates.is_empty() {
+        tr!("n/a (no training in this run): `pilothouse train bc --json` writes its updates, and a recording that has some shows them here")
+    } else {
+        tr!("n/a (this training has no figures)")
+    }
+}
+
+/// Smallest chart of several.
+const CELL_MIN: (u16, u16) = (40, 7);
+
+/// Where so many charts stand; fewer where there is no room for all.
+pub fn cells(width: u16, height: u16, count: usize) -> Vec<Rect> {
+    let count = count.min(usize::from(u8::MAX)) as u16;
+    if count == 0 {
+        return Vec::new();
+    }
+    let (across_max, down_max) = ((width / CELL_MIN.0).clamp(1, 3), (height / CELL_MIN.1).max(1));
+    let across = count.div_ceil(down_max).min(across_max);
+    let down = count.div_ceil(across).min(down_max);
+    let edge = |n: u16, of: u16, whole: u16| (u32::from(whole) * u32::from(n) / u32::from(of)) as u16;
+    (0..down)
+        .flat_map(|row| (0..across).map(move |column| (row, column)))
+        .take(usize::from(count))
+        .map(|(row, column)| {
+            let (x, y) = (edge(column, across, width), edge(row, down, height));
+            // A column between two charts stays free.
+            let gap = u16::from(column + 1 < across);
+            Rect::new(x, y, edge(column + 1, across, width) - x - gap, edge(row + 1, down, height) - y)
+        })
+        .collect()
 }
