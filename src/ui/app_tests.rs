@@ -5,6 +5,7 @@ use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, Monot
 use crate::source::{Playback, RecordingSource};
 use crate::ui::view::{PaneId, Share};
 use crate::ui::widgets::testing::rows;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::path::Path;
 
 /// A live run that says nothing.
@@ -45,6 +46,8 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         said: Said::default(),
         lang: Lang::English,
         keys: KeyMap::default(),
+        keys_file: None,
+        notify: (Notify::None, Severity::Info),
         screen: ScreenId::Live,
     };
     let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };

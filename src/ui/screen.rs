@@ -4,6 +4,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 /// Bytes of a frame, collected so that one write carries them all.
 #[derive(Default)]
@@ -29,11 +30,48 @@ pub struct Screen<W: Write> {
     /// Everything must be written again.
     stale: bool,
     pub bytes_total: u64,
+    /// How long the terminal took for the last picture.
+    pub took: Duration,
+}
+
+/// How many times as long as a picture took the next one waits: a slow link has room for keys and for what else comes.
+const REST: u32 = 3;
+
+/// When the next picture is due. Nothing queues: what is drawn is the newest state.
+#[derive(Debug)]
+pub struct Pacer {
+    least: Duration,
+    drawn: Option<Instant>,
+    took: Duration,
+    /// A key waits for its answer.
+    urgent: bool,
+}
+
+impl Pacer {
+    pub fn new(fps_max: u32) -> Self {
+        Self { least: Duration::from_secs(1) / fps_max.max(1), drawn: None, took: Duration::ZERO, urgent: false }
+    }
+
+    pub fn drawn(&mut self, now: Instant, took: Duration) {
+        (self.drawn, self.took, self.urgent) = (Some(now), took, false);
+    }
+
+    /// A key is answered at once, as far as the link takes it.
+    pub fn hurry(&mut self) {
+        self.urgent = true;
+    }
+
+    /// How long until the next picture is due.
+    pub fn wait(&self, now: Instant) -> Duration {
+        let Some(drawn) = self.drawn else { return Duration::ZERO };
+        let gap = if self.urgent { self.took } else { self.least.max(self.took * REST) };
+        gap.saturating_sub(now.saturating_duration_since(drawn))
+    }
 }
 
 impl<W: Write> Screen<W> {
     pub fn new(out: W) -> Self {
-        Self { out, shown: Buffer::empty(Rect::default()), stale: true, bytes_total: 0 }
+        Self { out, shown: Buffer::empty(Rect::default()), stale: true, bytes_total: 0, took: Duration::ZERO }
     }
 
     /// What is on the terminal is not known any more.
@@ -52,6 +90,7 @@ impl<W: Write> Screen<W> {
     /// Shows `next`. Writes nothing when nothing changed.
     pub fn show(&mut self, next: Buffer) -> io::Result<()> {
         let mut frame = Frame::default();
+        self.took = Duration::ZERO;
         if self.stale || self.shown.area != next.area {
             frame.0.extend_from_slice(b"\x1b[0m\x1b[2J");
             self.shown = Buffer::empty(next.area);
@@ -68,7 +107,9 @@ impl<W: Write> Screen<W> {
         bytes.extend_from_slice(BEGIN);
         bytes.extend_from_slice(&frame.0);
         bytes.extend_from_slice(END);
+        let begin = Instant::now();
         self.send(&bytes)?;
+        self.took = begin.elapsed();
         self.shown = next;
         Ok(())
     }
@@ -78,6 +119,23 @@ impl<W: Write> Screen<W> {
 mod tests {
     use super::*;
     use ratatui::style::Style;
+
+    #[test]
+    fn a_slow_terminal_gets_fewer_pictures() {
+        let ms = Duration::from_millis;
+        let (start, mut pacer) = (Instant::now(), Pacer::new(20));
+        assert_eq!(pacer.wait(start), Duration::ZERO);
+        pacer.drawn(start, ms(1));
+        assert_eq!(pacer.wait(start + ms(10)), ms(40));
+        pacer.drawn(start, ms(200));
+        assert_eq!(pacer.wait(start + ms(50)), ms(550));
+        pacer.hurry();
+        assert_eq!(pacer.wait(start + ms(50)), ms(150));
+        assert_eq!(pacer.wait(start + ms(300)), Duration::ZERO);
+        pacer.drawn(start, ms(0));
+        pacer.hurry();
+        assert_eq!(pacer.wait(start), Duration::ZERO, "a key is answered at once");
+    }
 
     #[test]
     fn nothing_is_written_when_nothing_changed() {

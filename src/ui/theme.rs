@@ -160,6 +160,9 @@ pub enum ThemeError {
     File { path: String, reason: String },
 }
 
+/// The theme that goes by the terminal's background: dark until that is known.
+pub const AUTO: &str = "auto";
+
 /// Themes that are compiled in.
 pub const BUILT_IN: [(&str, &str); 5] = [
     ("dark", include_str!("../../themes/dark.ron")),
@@ -187,6 +190,7 @@ fn read_file(name: &str) -> Result<String, String> {
 impl Theme {
     /// A built-in theme, or one from a file, as far as `tier` can show it.
     pub fn load(name: &str, tier: Tier) -> Result<Self, ThemeError> {
+        let name = if name == AUTO { "dark" } else { name };
         if let Some((name, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
             return Self::parse(name, text, tier);
         }

@@ -235,6 +235,8 @@ pub struct View {
     /// What `/` looks for, lower case; empty for nothing.
     pub search: String,
     pub chart: ChartView,
+    /// Nobody was here before: the hints say what to begin with.
+    pub newcomer: bool,
 }
 
 impl View {
