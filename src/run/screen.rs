@@ -20,6 +20,8 @@ use ratatui::layout::Rect;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// What pictures may take of a slow link: 2 KB a second.
+const SLOW_BYTES_PER_SECOND: u32 = 2_000;
 /// Time between two samples of the machine, over a slow link.
 const SLOW_INTERVAL_MS: u32 = 5_000;
 
@@ -34,6 +36,7 @@ fn options(config: &Config, recording: Option<String>) -> Result<UiOptions, Fail
         ambiguous_width: config.ui.ambiguous_width,
         mouse: config.ui.mouse,
         fps_max: if config.ui.low_bandwidth { config.ui.fps_max.min(2) } else { config.ui.fps_max },
+        bytes_per_second: config.ui.low_bandwidth.then_some(SLOW_BYTES_PER_SECOND),
         read_only: config.profile.read_only,
         banner: config.profile.banner.clone(),
         recording,
@@ -165,6 +168,10 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     let area = Rect::new(0, 0, number(columns)?, number(rows)?);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format: shot::Format = extension.parse().map_err(Failure::usage)?;
+    // A pipe would be waited for until somebody reads it.
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Err(Failure::usage(format!("{}: is no regular file; name one that can be made", path.display())));
+    }
     let seq = at.unwrap_or(recording.end());
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {

@@ -50,6 +50,8 @@ pub struct UiOptions {
     pub ambiguous_width: u8,
     pub mouse: bool,
     pub fps_max: u32,
+    /// What a slow link carries; pictures keep to it.
+    pub bytes_per_second: Option<u32>,
     pub read_only: bool,
     pub banner: Option<String>,
     /// Name of the recording, in a replay.
@@ -183,7 +185,7 @@ pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options:
 
 /// The loop, until something ends it.
 fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, UiError> {
-    let mut pacer = Pacer::new(app.options.fps_max);
+    let mut pacer = Pacer::new(app.options.fps_max, app.options.bytes_per_second);
     let mut screen = Screen::new(Output::stdout());
     let mut dirty = true;
     loop {
@@ -194,12 +196,13 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
             // A terminal that does not know its size any more, or takes nothing any more, is gone.
             let Some((width, height)) = size() else { return Ok(Ended::HungUp) };
             app.area = Rect::new(0, 0, width, height);
+            let before = screen.bytes_total;
             if let Err(error) = screen.show(app.picture(app.area)) {
                 return gone(error);
             }
             let now = Instant::now();
             app.still.drawn(&app.state, now);
-            pacer.drawn(now, screen.took);
+            pacer.drawn(now, screen.took, screen.bytes_total - before);
             dirty = false;
         }
         if !app.outbox.is_empty()

@@ -43,17 +43,25 @@ pub struct Pacer {
     least: Duration,
     drawn: Option<Instant>,
     took: Duration,
+    /// What a slow link carries.
+    bytes_per_second: Option<u32>,
+    /// How long a slow link has to do with the last picture.
+    carrying: Duration,
     /// A key waits for its answer.
     urgent: bool,
 }
 
 impl Pacer {
-    pub fn new(fps_max: u32) -> Self {
-        Self { least: Duration::from_secs(1) / fps_max.max(1), drawn: None, took: Duration::ZERO, urgent: false }
+    pub fn new(fps_max: u32, bytes_per_second: Option<u32>) -> Self {
+        let least = Duration::from_secs(1) / fps_max.max(1);
+        Self { least, drawn: None, took: Duration::ZERO, bytes_per_second, carrying: Duration::ZERO, urgent: false }
     }
 
-    pub fn drawn(&mut self, now: Instant, took: Duration) {
+    /// A picture of so many bytes was drawn, and the terminal took so long for it.
+    pub fn drawn(&mut self, now: Instant, took: Duration, bytes: u64) {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         (self.drawn, self.took, self.urgent) = (Some(now), took, false);
+        self.carrying = self.bytes_per_second.map_or(Duration::ZERO, |each| Duration::from_secs(1) * bytes / each.max(1));
     }
 
     /// A key is answered at once, as far as the link takes it.
@@ -64,7 +72,7 @@ impl Pacer {
     /// How long until the next picture is due.
     pub fn wait(&self, now: Instant) -> Duration {
         let Some(drawn) = self.drawn else { return Duration::ZERO };
-        let gap = if self.urgent { self.took } else { self.least.max(self.took * REST) };
+        let gap = if self.urgent { self.took } else { self.least.max(self.took * REST).max(self.carrying) };
         gap.saturating_sub(now.saturating_duration_since(drawn))
     }
 }
@@ -123,18 +131,23 @@ mod tests {
     #[test]
     fn a_slow_terminal_gets_fewer_pictures() {
         let ms = Duration::from_millis;
-        let (start, mut pacer) = (Instant::now(), Pacer::new(20));
+        let (start, mut pacer) = (Instant::now(), Pacer::new(20, None));
         assert_eq!(pacer.wait(start), Duration::ZERO);
-        pacer.drawn(start, ms(1));
+        pacer.drawn(start, ms(1), 9_000);
         assert_eq!(pacer.wait(start + ms(10)), ms(40));
-        pacer.drawn(start, ms(200));
+        pacer.drawn(start, ms(200), 9_000);
         assert_eq!(pacer.wait(start + ms(50)), ms(550));
         pacer.hurry();
         assert_eq!(pacer.wait(start + ms(50)), ms(150));
         assert_eq!(pacer.wait(start + ms(300)), Duration::ZERO);
-        pacer.drawn(start, ms(0));
+        pacer.drawn(start, ms(0), 9_000);
         pacer.hurry();
         assert_eq!(pacer.wait(start), Duration::ZERO, "a key is answered at once");
+        let mut slow = Pacer::new(2, Some(2_000));
+        slow.drawn(start, ms(0), 3_000);
+        assert_eq!(slow.wait(start), ms(1_500), "as long as the link carries it");
+        slow.drawn(start, ms(0), 10);
+        assert_eq!(slow.wait(start), ms(500));
     }
 
     #[test]

@@ -583,8 +583,8 @@ mod tests {
         let state = DashState::default();
         let mut view = View::default();
         let none = Facts { can_command: false, ..facts(&state) };
-        assert!(matches!(&act(Action::StepToken, "", &mut view, &none)[..], [Effect::Notice(_)]));
-        assert!(matches!(&act(Action::First, "", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
+        assert!(matches!(&act(Action::StepToken, "", &mut view, &none)[..], [Effect::Mistake(_)]));
+        assert!(matches!(&act(Action::First, "", &mut view, &facts(&state))[..], [Effect::Mistake(_)]));
     }
 
     #[test]
@@ -594,7 +594,7 @@ mod tests {
         assert_eq!(command("pace 4", &mut view, &facts(&state)), [Effect::Send(Command::SetPace(Pace::Times(4.0)))]);
         let asks = command("seed 7", &mut view, &facts(&state));
         assert!(matches!(&asks[..], [Effect::Confirm(Confirm { command: Command::Reseed { seed: Seed(7) }, .. })]), "{asks:?}");
-        assert!(matches!(&command("seed x", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
-        assert!(matches!(&command("nonsense", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
+        assert!(matches!(&command("seed x", &mut view, &facts(&state))[..], [Effect::Mistake(_)]));
+        assert!(matches!(&command("nonsense", &mut view, &facts(&state))[..], [Effect::Mistake(_)]));
     }
 }
