@@ -225,7 +225,7 @@ impl Theme {
             Paint::Ansi(_) => None,
         });
         let modifiers: BTreeMap<&str, Modifier> = DEFAULTS.iter().map(|(name, _, m)| (*name, *m)).collect();
-        let shown = background.map(|b| color(Paint::Rgb(b), tier, None));
+        let shown = background.map(|b| if tier == Tier::Ansi16 { ansi::ground(b) } else { color(Paint::Rgb(b), tier, None) });
         Ok(Self::build(background, |name| {
             let style = Style::new().fg(color(paints[name], tier, background)).add_modifier(modifiers[name]);
             shown.map_or(style, |b| style.bg(b))

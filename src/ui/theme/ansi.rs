@@ -29,7 +29,7 @@ const BASIC: [(Color, Rgb); 16] = [
 /// the brightest.
 pub fn nearest(rgb: Rgb, on: Option<Rgb>) -> Color {
     let Some(background) = on else { return by_hue(rgb) };
-    let (_, ground) = BASIC[if luminance(background) > 0.18 { 15 } else { 0 }];
+    let ground = if is_light(background) { Rgb(255, 255, 255) } else { Rgb(0, 0, 0) };
     let readable = BASIC.iter().filter(|(_, c)| contrast(*c, ground) >= READABLE);
     let distance =
         |c: Rgb| [(c.0, rgb.0), (c.1, rgb.1), (c.2, rgb.2)].iter().map(|(a, b)| (i32::from(*a) - i32::from(*b)).pow(2)).sum::<i32>();
@@ -38,13 +38,23 @@ pub fn nearest(rgb: Rgb, on: Option<Rgb>) -> Color {
     readable.min_by_key(|(color, c)| (!same_hue(*color), distance(*c))).map_or(Color::Reset, |(color, _)| *color)
 }
 
+/// What stands for a background.
+pub fn ground(background: Rgb) -> Color {
+    if is_light(background) { Color::White } else { Color::Black }
+}
+
+/// Whether black is read better on it than white.
+fn is_light(color: Rgb) -> bool {
+    luminance(color) > 0.18
+}
+
 /// The hue of a colour, whether it is the light one or not; greys have none.
 fn by_hue_only(color: Color) -> Option<usize> {
     let at = BASIC.iter().position(|(c, _)| *c == color)? % 8;
     (1..7).contains(&at).then_some(at)
 }
 
-/// The background itself where `nearest` has none to stand on, and colours on the terminal's own background.
+/// The nearest on the terminal's own background, whatever that is.
 fn by_hue(Rgb(r, g, b): Rgb) -> Color {
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
     if max - min < 48 {
