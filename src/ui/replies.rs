@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(feed(&mut Replies::new(Some(start)), keys(answer), later(60_000)), expected, "a minute late");
             for cut in 1..answer.len() {
                 let mut replies = Replies::new(Some(start));
-                let (mut came, mut rest) = (Vec::new(), &answer[..]);
+                let (mut came, mut rest) = (Vec::new(), answer);
                 for (piece, at) in [(&answer[..cut], 2_000), (&answer[cut..], 2_600)] {
                     // A read that ends in an escape makes it a key of its own.
                     let (body, alone) = piece.strip_suffix('\u{1b}').map_or((piece, false), |body| (body, true));
