@@ -326,6 +326,10 @@ fn only_our_own_escapes_are_written() {
     let output = String::from_utf8(console.output()).unwrap();
     for (at, _) in output.match_indices('\x1b') {
         let rest = &output[at + 1..];
+        // The question for the background, asked once, and how it ends.
+        if rest.starts_with("]11;?\u{1b}\\") || rest.starts_with('\\') {
+            continue;
+        }
         let body = rest.strip_prefix('[').unwrap_or_else(|| panic!("no control sequence: {:?}", &rest[..8.min(rest.len())]));
         let end = body.find(|c: char| c.is_ascii_alphabetic()).unwrap();
         let (parameters, last) = (&body[..end], &body[end..=end]);
@@ -338,4 +342,57 @@ fn only_our_own_escapes_are_written() {
         assert!(known, "{parameters}{last}");
     }
     assert!(!output.contains(['\u{7}', '\u{9b}', '\u{202e}']));
+}
+
+/// A terminal that takes nothing any more, such as one that was stopped by ctrl-s: a signal ends the console all the same.
+#[test]
+fn a_signal_ends_a_console_whose_terminal_takes_nothing() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::HUP] {
+        let mut console = live();
+        // The reader stops at the next byte; pages of help fill what the kernel holds for it.
+        console.let_go.store(true, Ordering::SeqCst);
+        for _ in 0..40 {
+            console.keys("?\x0c\x1b[6~\x0c\x1b");
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        let begin = Instant::now();
+        console.signal(signal);
+        console.ended();
+        assert!(begin.elapsed() < PATIENCE / 6, "{:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn a_light_terminal_gets_the_light_theme_and_its_answer_is_no_key() {
+    let mut console = live();
+    console.until("the question", |c| c.output().windows(7).any(|w| w == b"\x1b]11;?\x1b"));
+    // In pieces, as over a slow link.
+    for piece in ["\x1b]11;rg", "b:ffff/ff", "ff/ffff\x1b\\"] {
+        console.keys(piece);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    // The light theme's background, of 256 colours.
+    console.until("light", |c| String::from_utf8_lossy(&c.output()).contains("48;5;231m"));
+    assert!(console.screen(100, 30).contains("LIVE") && !console.screen(100, 30).contains("does nothing"), "{}", console.screen(100, 30));
+    console.keys("qy");
+    assert!(console.ended());
+}
+
+#[test]
+fn a_mistake_in_the_keys_ends_the_start_and_names_the_line() {
+    let home = Arc::new(tempfile::tempdir().unwrap());
+    let directory = home.path().join(".config/pilothouse");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("keys.ron"), "( bind: {\n  \"lane\": [\"f\"],\n} )").unwrap();
+    let mut console = Console::start_at(home.clone(), &QUIET, 100, 30);
+    assert!(!console.ended());
+    console.until("what is wrong", |c| String::from_utf8_lossy(&c.output()).contains("keys.ron:2:"));
+    assert!(!String::from_utf8_lossy(&console.output()).contains("\x1b[?1049h"), "before the screen is taken");
+    std::fs::write(directory.join("keys.ron"), "( bind: {\n  \"lane\": [\"f5\"],\n} )").unwrap();
+    let mut console = Console::start_at(home, &QUIET, 100, 30);
+    console.until_shown("LIVE");
+    console.keys("t");
+    console.until_shown("t does nothing");
+    console.keys("qy");
+    assert!(console.ended());
 }

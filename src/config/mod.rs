@@ -13,7 +13,7 @@ mod table;
 pub use dirs::{Dirs, DirsError};
 pub use error::{ConfigError, Place, Problem};
 pub use load::{Flag, Line, Origin, Profile, Sources, load};
-pub use setting::{Charts, Color, Parsed};
+pub use setting::{Charts, Color, Notify, Parsed, Severity};
 pub use table::{
     AgentSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings, UiSettings,
 };

@@ -54,6 +54,8 @@ setting! {
     Level: "L0, L1, L2 or L3",
     Color: "auto, always, never, ansi16, ansi256 or truecolor",
     Charts: "braille, block or ascii",
+    Notify: "none, bell, osc9 or osc777",
+    Severity: "info, warning or critical",
 }
 
 macro_rules! text_setting {
@@ -136,6 +138,27 @@ pub enum Charts {
     Ascii,
 }
 
+/// How an alert makes itself heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notify {
+    #[default]
+    None,
+    Bell,
+    Osc9,
+    Osc777,
+}
+
+/// How much an alert matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Info,
+    #[default]
+    Warning,
+    Critical,
+}
+
 /// A name in a file: section or setting.
 pub(super) struct Key(pub String);
 
@@ -199,6 +222,14 @@ pub(super) fn one_of(choices: &'static [u8]) -> impl Fn(&u8) -> Result<(), Strin
 #[expect(clippy::ptr_arg, reason = "the table hands each check a reference to the setting's own type")]
 pub(super) fn nonempty(text: &String) -> Result<(), String> {
     if text.trim().is_empty() { Err("is empty; give a name or leave the setting out".to_owned()) } else { Ok(()) }
+}
+
+#[expect(clippy::ref_option, reason = "the table hands each check a reference to the setting's own type")]
+pub(super) fn language(name: &Option<String>) -> Result<(), String> {
+    match name.as_deref() {
+        None | Some("en" | "zh-CN" | "zh") => Ok(()),
+        Some(other) => Err(format!("is `{}`; give en or zh-CN", SafeText::new(other))),
+    }
 }
 
 pub(super) fn device(text: &String) -> Result<(), String> {

@@ -4,7 +4,9 @@
 //! from it. `configs/default.ron` holds the values; a test compares its comments with the ones here.
 
 use super::load::{Origin, Profile};
-use super::setting::{Charts, Color, Key, Parsed, Setting, any, device, nonempty, one_of, unknown_field, unknown_section, within};
+use super::setting::{
+    Charts, Color, Key, Notify, Parsed, Setting, Severity, any, device, language, nonempty, one_of, unknown_field, unknown_section, within,
+};
 use crate::event::{CheckpointId, Level, Pace, RewardFormula, Seed};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use std::collections::BTreeMap;
@@ -230,7 +232,7 @@ settings! {
     }
     /// The console.
     ui: UiSettings from RawUi {
-        /// Theme: dark, light, high-contrast, colour-blind, system, or a file.
+        /// Theme: auto, dark, light, high-contrast, colour-blind, system, or a file. auto is dark unless the terminal says that it is light.
         theme: String => nonempty,
         /// Colours: auto, always, never, ansi16, ansi256 or truecolor. NO_COLOR in the environment means never.
         color: Color => any,
@@ -246,6 +248,14 @@ settings! {
         low_bandwidth: bool => any,
         /// Most redraws a second: 1 to 120. Nothing is redrawn without a change.
         fps_max: u32 => within(1, 120),
+        /// Keys: a patch over the table of actions. None takes keys.ron in the configuration directory, if it is there.
+        keys: Option<PathBuf> => any,
+        /// Language: en or zh-CN. None goes by the environment.
+        lang: Option<String> => language,
+        /// How an alert that fires makes itself heard: none, bell, osc9 or osc777 (a notification of the desktop).
+        notify: Notify => any,
+        /// Alerts of this severity and above are heard: info, warning or critical.
+        notify_severity: Severity => any,
     }
     /// Samples of the machine.
     telemetry: TelemetrySettings from RawTelemetry {

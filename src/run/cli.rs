@@ -1,7 +1,7 @@
 //! The command line, declared once: `--help`, the man page and the completions all come from here.
 
 use crate::event::{Level, Pace};
-use crate::ui::theme::BUILT_IN;
+use crate::ui::theme::{AUTO, BUILT_IN};
 use crate::ui::view::ScreenId;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -43,9 +43,15 @@ pub struct GlobalArgs {
     /// Draw with ASCII alone
     #[arg(long, global = true, help_heading = "Global")]
     pub ascii: bool,
-    /// Theme: dark, light, high-contrast, colour-blind, system, or a file
+    /// Theme: auto, dark, light, high-contrast, colour-blind, system, or a file
     #[arg(long, global = true, value_name = "NAME|FILE", value_parser = ThemeName, hide_possible_values = true, help_heading = "Global")]
     pub theme: Option<String>,
+    /// Columns of characters whose width is ambiguous: 2 in CJK locales
+    #[arg(long, global = true, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), help_heading = "Global")]
+    pub ambiguous_width: Option<u8>,
+    /// Language of the screen: en or zh-CN
+    #[arg(long, global = true, value_name = "LANG", value_parser = ["en", "zh-CN"], help_heading = "Global")]
+    pub lang: Option<String>,
     /// Fewer bytes a second, for slow links
     #[arg(long, global = true, help_heading = "Global")]
     pub low_bandwidth: bool,
@@ -66,7 +72,7 @@ impl TypedValueParser for ThemeName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(BUILT_IN.iter().map(|(name, _)| PossibleValue::new(*name))))
+        Some(Box::new([AUTO].into_iter().chain(BUILT_IN.iter().map(|(name, _)| *name)).map(PossibleValue::new)))
     }
 }
 

@@ -7,7 +7,10 @@ use super::join::configuration;
 pub fn run(command: &ConfigCmd, global: &GlobalArgs) -> Outcome {
     let config = configuration(global, None)?;
     match command {
-        ConfigCmd::Check => say(format_args!("the configuration is good (profile {}, sha256 {})", config.profile_name, config.sha256()))?,
+        ConfigCmd::Check => {
+            super::screen::keys(&config)?;
+            say(format_args!("the configuration is good (profile {}, sha256 {})", config.profile_name, config.sha256()))?;
+        }
         ConfigCmd::Show { origin, json } => {
             for line in config.lines() {
                 if *json {

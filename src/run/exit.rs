@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use crate::event::SafeText;
+use crate::ui::output::{Output, ended_by};
 use std::fmt;
 use std::io::Write;
 
@@ -46,7 +47,12 @@ pub fn say(line: impl fmt::Display) -> Result<(), Failure> {
 /// Says a line on stderr, which may be a terminal or a pipe that is gone: nothing hangs on it. What a file or a model wrote may stand in it, so it is made
 /// safe first.
 pub fn note(line: impl fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{}", SafeText::new(&line.to_string()));
+    let line = format!("{}\n", SafeText::new(&line.to_string()));
+    // After a signal nothing waits for a terminal that takes nothing.
+    let _ = match ended_by() {
+        Some(_) => Output::stderr().briefly().write_all(line.as_bytes()),
+        None => std::io::stderr().write_all(line.as_bytes()),
+    };
 }
 
 /// How a command ends that can't write its output.

@@ -50,6 +50,8 @@ fn flags(global: &GlobalArgs, run: Option<&RunArgs>) -> Vec<Flag> {
     add("--color", "ui.color", color.map(str::to_owned));
     add("--ascii", "ui.ascii", global.ascii.then(|| "true".into()));
     add("--theme", "ui.theme", global.theme.clone());
+    add("--ambiguous-width", "ui.ambiguous_width", global.ambiguous_width.map(|n| n.to_string()));
+    add("--lang", "ui.lang", global.lang.clone());
     add("--low-bandwidth", "ui.low_bandwidth", global.low_bandwidth.then(|| "true".into()));
     add("--no-mouse", "ui.mouse", global.no_mouse.then(|| "false".into()));
     let Some(run) = run else { return flags };

@@ -20,9 +20,15 @@ use ratatui::layout::Rect;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-fn options(config: &Config, recording: Option<String>) -> UiOptions {
+/// What pictures may take of a slow link: 2 KB a second.
+const SLOW_BYTES_PER_SECOND: u32 = 2_000;
+/// Time between two samples of the machine, over a slow link.
+const SLOW_INTERVAL_MS: u32 = 5_000;
+
+fn options(config: &Config, recording: Option<String>) -> Result<UiOptions, Failure> {
     let is_replay = recording.is_some();
-    UiOptions {
+    let (keys, keys_file) = keys(config)?;
+    Ok(UiOptions {
         theme: config.ui.theme.clone(),
         tier: tier(config),
         ascii: config.ui.ascii,
@@ -30,16 +36,32 @@ fn options(config: &Config, recording: Option<String>) -> UiOptions {
         ambiguous_width: config.ui.ambiguous_width,
         mouse: config.ui.mouse,
         fps_max: if config.ui.low_bandwidth { config.ui.fps_max.min(2) } else { config.ui.fps_max },
+        bytes_per_second: config.ui.low_bandwidth.then_some(SLOW_BYTES_PER_SECOND),
         read_only: config.profile.read_only,
         banner: config.profile.banner.clone(),
         recording,
         shots: PathBuf::from("."),
         state: Dirs::from_process().ok().map(|d| d.state),
-        lang: Lang::detect(|name| std::env::var(name).ok()),
-        keys: KeyMap::default(),
+        lang: lang(config),
+        keys,
+        keys_file,
+        notify: (config.ui.notify, config.ui.notify_severity),
         screen: if is_replay { ScreenId::Replay } else { ScreenId::Live },
         said: Said { theme: was_said(config, "ui.theme"), colors: was_said(config, "ui.color") },
-    }
+    })
+}
+
+fn lang(config: &Config) -> Lang {
+    config.ui.lang.as_deref().and_then(Lang::from_name).unwrap_or_else(|| Lang::detect(|name| std::env::var(name).ok()))
+}
+
+/// The keys, and the file that they come from or would come from.
+pub fn keys(config: &Config) -> Result<(KeyMap, Option<PathBuf>), Failure> {
+    let own = || Dirs::from_process().ok().map(|d| d.config.join("keys.ron"));
+    let Some(path) = config.ui.keys.clone().or_else(own) else { return Ok((KeyMap::default(), None)) };
+    let is_asked_for = config.ui.keys.is_some();
+    let keys = if is_asked_for || path.exists() { KeyMap::load(&path).map_err(Failure::usage)? } else { KeyMap::default() };
+    Ok((keys, Some(path)))
 }
 
 /// Whether this start's command line or environment sets it.
@@ -80,8 +102,12 @@ fn ended(ended: Ended) -> Outcome {
 
 /// The console on a run of this process. The run ends with it.
 pub fn live(started: Started, config: &Config) -> Outcome {
+    let options = options(config, None)?;
+    // A slow link has no room for samples every second.
+    let interval_ms =
+        if config.ui.low_bandwidth { config.telemetry.interval_ms.max(SLOW_INTERVAL_MS) } else { config.telemetry.interval_ms };
     let telemetry = SamplerSettings {
-        interval: Duration::from_millis(u64::from(config.telemetry.interval_ms)),
+        interval: Duration::from_millis(u64::from(interval_ms)),
         nvml_library: config.telemetry.nvml_library.clone(),
         disk_of: started.recording.clone(),
     };
@@ -89,7 +115,8 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let sampler = sampler.map_err(Failure::failed)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let outcome = run(Box::new(source), Box::new(Crew::new(config, &config.run.env, config.run.level)), options(config, None));
+    let crew = Crew::new(config, &config.run.env, config.run.level);
+    let outcome = run(Box::new(source), Box::new(crew), options);
     sampler.stop();
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
@@ -125,13 +152,14 @@ fn lost_by_ending(started: Started) -> Option<String> {
 pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed: Option<Pace>, config: &Config) -> Outcome {
     let name = recording.path().display().to_string();
     let crew = Crew::new(config, &recording.header().env.name, recording.header().level);
+    let options = options(config, Some(name))?;
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
     if let Some(seq) = stop.or(from) {
         source.set_playing(false);
         source.seek(seq);
     }
-    ended(run(Box::new(source), Box::new(crew), options(config, Some(name))).map_err(Failure::failed)?)
+    ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?)
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
@@ -142,6 +170,10 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     let area = Rect::new(0, 0, number(columns)?, number(rows)?);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format: shot::Format = extension.parse().map_err(Failure::usage)?;
+    // A pipe would be waited for until somebody reads it.
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Err(Failure::usage(format!("{}: is no regular file; name one that can be made", path.display())));
+    }
     let seq = at.unwrap_or(recording.end());
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
@@ -151,6 +183,8 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
         ambiguous_width: config.ui.ambiguous_width,
     };
     let theme = Theme::load(&config.ui.theme, caps.tier).map_err(Failure::usage)?;
+    let (keys, _) = keys(config)?;
+    crate::ui::lang::set(lang(config));
     let playback = PlaybackView {
         head: state.seq,
         end: recording.end(),
@@ -165,8 +199,8 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     let context = Context {
         state: &state,
         desk: &Desk::default(),
-        keys: &KeyMap::default(),
-        lang: Lang::English,
+        keys: &keys,
+        lang: lang(config),
         view: &view,
         theme: &theme,
         caps: &caps,

@@ -192,6 +192,25 @@ pub struct Entry {
     pub scope: Scope,
 }
 
+impl Entry {
+    /// Why it can't be used, if so: whether an engine takes commands, and whether this is a recording.
+    pub fn refusal(&self, engine: bool, playback: bool) -> Option<String> {
+        let name = self.name;
+        match self.needs {
+            Engine if !engine && playback => Some(crate::tr!("{name} needs a live run; this is a recording", name = name)),
+            Engine | Run if !engine && !playback => Some(crate::tr!("{name} is not for a read-only view", name = name)),
+            Playback if !playback => Some(crate::tr!("{name} needs a recording; this run is live", name = name)),
+            Unbuilt => Some(crate::tr!("{name} is not built yet", name = name)),
+            Nothing | Engine | Playback | Run => None,
+        }
+    }
+
+    /// Whether it does nothing without its argument. `[X]` may be left out.
+    pub fn needs_argument(&self) -> bool {
+        !self.argument.is_empty() && !self.argument.starts_with('[')
+    }
+}
+
 const fn entry(action: Action, name: &'static str, keys: &'static [&'static str], needs: Needs, help: &'static str) -> Entry {
     Entry { action, name, keys, argument: "", help, needs, scope: Scope::Anywhere }
 }
@@ -262,7 +281,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::PageDown, "page-down", &["pagedown"], Nothing, "a page down"),
     entry(Action::Top, "top", &["g g", "home"], Nothing, "the oldest row"),
     entry(Action::Bottom, "bottom", &["G", "end"], Nothing, "the newest row, and follow"),
-    entry(Action::NextLane, "lane", &["t"], Nothing, "look at the next lane"),
+    keyed(Action::NextLane, "lane", &["t"], "[LANE]", Nothing, "look at the next lane, or at the one that is named"),
     entry(Action::Search, "find", &["/"], Nothing, "find text in the chain; the newest match first"),
     entry(Action::NextMatch, "next-match", &["n"], Nothing, "next match, then the oldest again"),
     entry(Action::PreviousMatch, "previous-match", &["N"], Nothing, "previous match"),
@@ -346,7 +365,7 @@ pub const ACTIONS: &[Entry] = &[
         "theme",
         "NAME|FILE",
         Nothing,
-        "dark, light, high-contrast, colour-blind, system, or a file; read again when saved",
+        "auto, dark, light, high-contrast, colour-blind, system, or a file; read again when saved",
     ),
     with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
     with(Action::Export, "export", "csv|json FILE", Nothing, "write what the focused pane shows to a new file (JSON: one record a line)"),

@@ -1,26 +1,37 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
-use super::actions::{ACTIONS, Action, Entry, Group, Scope};
+mod hands;
+
+use super::actions::{Action, Group};
 use super::backstage::{Backstage, collect};
+use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
 use super::export::export;
-use super::keymap::{KeyMap, Lookup};
+use super::keymap::KeyMap;
 use super::lang::Lang;
+use super::line::{History, Line};
 use super::look::Look;
-use super::screen::Screen;
+use super::notify::Notifier;
+use super::output::{Output, ended_by};
+use super::palette::Palette;
+use super::replies::{ASK_BACKGROUND, Replies};
+use super::screen::{Pacer, Screen};
 use super::session::{self, Said, Session};
 use super::still::Still;
 use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
 use super::theme::{Caps, ThemeError, Tier};
-use super::update::{Confirm, Effect, Facts, Pointer, act, by_key, command, point, search};
+use super::update::{Confirm, Effect, Facts, act};
 use super::view::{Context, PlaybackView, ScreenId, View};
+use super::watch::Watch;
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
-use crate::event::{RunState, SendError};
+use crate::config::{Notify, Severity};
+use crate::event::{Event, RunState, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
-use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crate::tr;
+use crossterm::event::{Event as TerminalEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io::{self, Write};
@@ -39,6 +50,8 @@ pub struct UiOptions {
     pub ambiguous_width: u8,
     pub mouse: bool,
     pub fps_max: u32,
+    /// What a slow link carries; pictures keep to it.
+    pub bytes_per_second: Option<u32>,
     pub read_only: bool,
     pub banner: Option<String>,
     /// Name of the recording, in a replay.
@@ -51,6 +64,10 @@ pub struct UiOptions {
     pub said: Said,
     pub lang: Lang,
     pub keys: KeyMap,
+    /// Where the keys come from, read again when it was saved; it need not be there.
+    pub keys_file: Option<PathBuf>,
+    /// How alerts are heard, and from what severity on.
+    pub notify: (Notify, Severity),
     /// The screen to begin with.
     pub screen: ScreenId,
 }
@@ -91,14 +108,14 @@ const ASK: Duration = Duration::from_millis(33);
 pub enum Open {
     #[default]
     Nothing,
-    /// Index of the chosen entry.
-    Help(usize),
-    Command(String),
-    Search(String),
+    Help(Help),
+    Palette(Palette),
+    Command(Line),
+    Search(Line),
     /// The pages of the menu by digits, or the actions of one page.
     Menu(Option<Group>),
     /// A command that waits for its name, and what was typed of it.
-    Confirm(Confirm, String),
+    Confirm(Confirm, Line),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -114,7 +131,18 @@ struct App {
     playback: Option<PlaybackView>,
     open: Open,
     notice: String,
+    /// Keys of a sequence that is not whole yet.
     keys: String,
+    /// How many keys were pressed, as far as it matters.
+    keys_pressed: u32,
+    keys_watch: Option<Watch>,
+    /// Lines that were entered behind `:`.
+    history: History,
+    /// Actions that were done, newest last.
+    recent: Vec<Action>,
+    /// What was asked for last could not be done.
+    mistaken: bool,
+    notifier: Notifier,
     /// The screen as it was last drawn.
     area: Rect,
     ended: Option<Ended>,
@@ -133,15 +161,22 @@ struct App {
 /// Runs the console on a source until the operator leaves it.
 pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options: UiOptions) -> Result<Ended, UiError> {
     super::lang::set(options.lang);
-    let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, |name| std::env::var(name).ok());
+    let var = |name: &str| std::env::var(name).ok();
+    let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, var);
     let look = Look::new(&options.theme, caps)?;
     restore_on_panic();
     let taken = Taken::take(options.mouse)?;
     let (tx, rx) = sync_channel(INPUTS);
-    read_input(tx.clone())?;
-    watch_signals(tx)?;
     let mut app = App::new(source, backstage, options, look);
     app.resume();
+    // The Linux console and dumb terminals would show the question.
+    let asks = app.look.goes_by_background() && !matches!(var("TERM").as_deref(), None | Some("" | "dumb" | "linux"));
+    if asks {
+        // Sent behind the first picture.
+        app.outbox.extend_from_slice(ASK_BACKGROUND);
+    }
+    read_input(tx.clone(), Replies::new(asks.then(Instant::now)))?;
+    watch_signals(tx)?;
     let ended = show(&mut app, &taken, &rx)?;
     drop(taken);
     app.remember();
@@ -150,34 +185,33 @@ pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options:
 
 /// The loop, until something ends it.
 fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, UiError> {
-    let frame_time = Duration::from_secs(1) / app.options.fps_max.max(1);
-    let mut screen = Screen::new(io::stdout());
-    let mut drawn_at: Option<Instant> = None;
+    let mut pacer = Pacer::new(app.options.fps_max, app.options.bytes_per_second);
+    let mut screen = Screen::new(Output::stdout());
     let mut dirty = true;
     loop {
         dirty |= app.take_frames()?;
         dirty |= app.take_news();
-        if let Some(told) = app.look.read_again(Instant::now()) {
-            app.notice = told;
-            dirty = true;
-        }
-        let due = drawn_at.is_none_or(|at| at.elapsed() >= frame_time);
-        if dirty && due {
+        dirty |= app.read_again(Instant::now());
+        if dirty && pacer.wait(Instant::now()).is_zero() {
             // A terminal that does not know its size any more, or takes nothing any more, is gone.
             let Some((width, height)) = size() else { return Ok(Ended::HungUp) };
             app.area = Rect::new(0, 0, width, height);
+            let before = screen.bytes_total;
             if let Err(error) = screen.show(app.picture(app.area)) {
-                return if is_alive(Duration::ZERO).unwrap_or(false) { Err(error.into()) } else { Ok(Ended::HungUp) };
+                return gone(error);
             }
             let now = Instant::now();
             app.still.drawn(&app.state, now);
-            drawn_at = Some(now);
+            pacer.drawn(now, screen.took, screen.bytes_total - before);
             dirty = false;
         }
-        if !app.outbox.is_empty() {
-            screen.send(&std::mem::take(&mut app.outbox))?;
+        if !app.outbox.is_empty()
+            && let Err(error) = screen.send(&std::mem::take(&mut app.outbox))
+        {
+            return gone(error);
         }
-        match rx.recv_timeout(if dirty { frame_time.min(ASK) } else { ASK }) {
+        let wait = if dirty { pacer.wait(Instant::now()).clamp(Duration::from_millis(1), ASK) } else { ASK };
+        match rx.recv_timeout(wait) {
             Ok(incoming) => {
                 app.incoming(incoming);
                 while let Ok(more) = rx.try_recv() {
@@ -185,7 +219,7 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
                 }
                 // A key is answered at once.
                 dirty = true;
-                drawn_at = None;
+                pacer.hurry();
             }
             // The input thread may be caught in crossterm's own loop, which spins when the terminal dies.
             Err(RecvTimeoutError::Timeout) if !is_alive(Duration::ZERO).unwrap_or(false) => return Ok(Ended::HungUp),
@@ -213,6 +247,15 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
     }
 }
 
+/// What a terminal that could not be written to means.
+fn gone(error: io::Error) -> Result<Ended, UiError> {
+    match ended_by() {
+        Some(signal) => Ok(Ended::Signal(signal)),
+        None if is_alive(Duration::ZERO).unwrap_or(false) => Err(error.into()),
+        None => Ok(Ended::HungUp),
+    }
+}
+
 /// Draws one picture of a state, without a terminal.
 pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
     let mut buffer = Buffer::empty(area);
@@ -229,7 +272,14 @@ impl App {
     fn new(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options: UiOptions, look: Look) -> Self {
         let mut view = View::default();
         view.go(options.screen);
+        let in_tmux = in_tmux();
         Self {
+            keys_pressed: 0,
+            keys_watch: options.keys_file.clone().map(Watch::on),
+            history: History::default(),
+            recent: Vec::new(),
+            mistaken: false,
+            notifier: Notifier::new(options.notify.0, options.notify.1, in_tmux),
             state: DashState::default(),
             view,
             look,
@@ -259,10 +309,11 @@ impl App {
         // A terminal that is to have no colours keeps that.
         self.options.said.colors |= self.look.caps.tier == Tier::None;
         let read = Session::read(&path).and_then(|session| {
+            self.view.newcomer = session.is_none();
             self.before = session;
-            self.before.as_ref().map_or(Ok(()), |s| s.resume(&mut self.view, &mut self.look, self.options.said))
+            self.before.as_ref().map_or(Ok(None), |s| s.resume(&mut self.view, &mut self.look, self.options.said))
         });
-        if let Err(told) = read {
+        if let Some(told) = read.unwrap_or_else(Some) {
             self.notice = told;
         }
     }
@@ -289,6 +340,10 @@ impl App {
                     changed = true;
                 }
                 Frame::Event(envelope) => {
+                    // A recording's alerts were heard when they fired.
+                    if let (Event::AlertStateChanged(change), None) = (&envelope.event, &self.options.recording) {
+                        self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
+                    }
                     self.state.apply(&envelope)?;
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
                 }
@@ -312,6 +367,32 @@ impl App {
         Ok(news || moved)
     }
 
+    /// Reads theme and keys again where they were saved; true when there is something to show.
+    fn read_again(&mut self, now: Instant) -> bool {
+        let told = self.look.read_again(now).or_else(|| self.read_keys_again(now));
+        let came = told.is_some();
+        if let Some(told) = told {
+            self.notice = told;
+        }
+        came
+    }
+
+    /// A mistake leaves the last good keys.
+    fn read_keys_again(&mut self, now: Instant) -> Option<String> {
+        let watch = self.keys_watch.as_mut()?;
+        if !watch.changed(now) {
+            return None;
+        }
+        Some(match KeyMap::load(watch.path()) {
+            Ok(keys) => {
+                self.options.keys = keys;
+                self.keys.clear();
+                tr!("read keys {path} again", path = watch.path().display())
+            }
+            Err(error) => tr!("{error}; the last good ones stay", error = error),
+        })
+    }
+
     /// Takes up what backstage brought; true when something came.
     fn take_news(&mut self) -> bool {
         let (came, told) = collect(&mut *self.backstage, &mut self.desk);
@@ -324,7 +405,7 @@ impl App {
     fn picture(&self, area: Rect) -> Buffer {
         let context = self.context();
         let mut buffer = draw(&context, area);
-        chrome::overlay(&mut buffer, area, &context, &self.open, &self.notice);
+        chrome::overlay(&mut buffer, area, &context, (&self.open, &self.notice), &self.recent);
         buffer
     }
 
@@ -354,154 +435,12 @@ impl App {
             Incoming::Ended(signal) => self.ended = Some(Ended::Signal(signal)),
             Incoming::Suspend => self.suspend = true,
             Incoming::Continued => self.continued = true,
+            Incoming::Background { is_light } => {
+                if let Err(error) = self.look.set_background(is_light) {
+                    self.notice = error.to_string();
+                }
+            }
             Incoming::HungUp => self.ended = Some(Ended::HungUp),
-        }
-    }
-
-    fn mouse(&mut self, mouse: MouseEvent) {
-        let pointer = match mouse.kind {
-            MouseEventKind::Down(MouseButton::Left) => Pointer::Click,
-            MouseEventKind::ScrollUp => Pointer::WheelUp,
-            MouseEventKind::ScrollDown => Pointer::WheelDown,
-            MouseEventKind::Down(_)
-            | MouseEventKind::Up(_)
-            | MouseEventKind::Drag(_)
-            | MouseEventKind::Moved
-            | MouseEventKind::ScrollLeft
-            | MouseEventKind::ScrollRight => return,
-        };
-        match (&self.open, pointer) {
-            (Open::Help(at), Pointer::WheelUp) => self.open = Open::Help(at.saturating_sub(3)),
-            (Open::Help(at), Pointer::WheelDown) => self.open = Open::Help((at + 3).min(ACTIONS.len() - 1)),
-            // What is open has the keys; a click past it must not change what lies beneath.
-            (Open::Help(_) | Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::ConfirmQuit, _) => {}
-            (Open::Nothing | Open::Menu(_), _) => {
-                let facts =
-                    facts(self.area, &self.look.caps, (&self.state, &self.desk), self.playback.as_ref(), &*self.source, &self.options);
-                point(pointer, mouse.column, mouse.row, &mut self.view, &facts);
-            }
-        }
-    }
-
-    fn type_text(&mut self, text: &str) {
-        let line: String = text.chars().filter(|c| !c.is_control()).collect();
-        match &mut self.open {
-            Open::Command(input) | Open::Search(input) => input.push_str(&line),
-            Open::Confirm(..) => self.notice = "a paste confirms nothing; type it".into(),
-            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::ConfirmQuit => {
-                self.notice = "pasted text is not taken as keys".into();
-            }
-        }
-    }
-
-    fn key(&mut self, key: KeyEvent) {
-        self.notice.clear();
-        let name = key_name(&key);
-        match std::mem::take(&mut self.open) {
-            Open::Nothing => {
-                if let Some(name) = name {
-                    self.press(&name);
-                }
-            }
-            Open::Help(at) => self.help_key(at, name.as_deref().unwrap_or_default()),
-            Open::Menu(group) => self.menu_key(group, name.as_deref().unwrap_or_default()),
-            Open::Command(line) => {
-                if let Some(line) = self.line_key(line, &key, Open::Command) {
-                    self.with_facts(|view, facts| command(&line, view, facts));
-                }
-            }
-            Open::Search(line) => {
-                if let Some(line) = self.line_key(line, &key, Open::Search) {
-                    self.with_facts(|view, facts| search(&line, view, facts));
-                }
-            }
-            Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
-            Open::ConfirmQuit => match name.as_deref() {
-                // ctrl-c twice quits, as a shell would.
-                Some("y" | "Y" | "ctrl-c") => self.ended = Some(Ended::Quit),
-                _ => self.notice = "the run goes on".into(),
-            },
-        }
-    }
-
-    fn help_key(&mut self, at: usize, name: &str) {
-        let last = ACTIONS.len() - 1;
-        self.open = match name {
-            "up" | "k" => Open::Help(at.saturating_sub(1)),
-            "down" | "j" => Open::Help((at + 1).min(last)),
-            "pageup" => Open::Help(at.saturating_sub(10)),
-            "pagedown" => Open::Help((at + 10).min(last)),
-            "enter" => return self.do_entry(&ACTIONS[at]),
-            _ => Open::Nothing,
-        };
-    }
-
-    /// A digit opens a page or does an action; 0 goes back. Any other key closes the menu.
-    fn menu_key(&mut self, group: Option<Group>, name: &str) {
-        let digit = name.parse::<usize>().ok().filter(|_| name.len() == 1);
-        match (group, digit) {
-            (_, None) | (None, Some(0)) => {}
-            (Some(_), Some(0)) => self.open = Open::Menu(None),
-            (None, Some(digit)) => self.open = Open::Menu(Group::ALL.get(digit - 1).copied()),
-            (Some(group), Some(digit)) => {
-                if let Some(entry) = group.entries().get(digit - 1) {
-                    self.do_entry(entry);
-                }
-                if self.open == Open::Nothing && group.stays() {
-                    self.open = Open::Menu(Some(group));
-                }
-            }
-        }
-    }
-
-    /// Does what stands in help or menu; asks for the argument where there must be one.
-    fn do_entry(&mut self, entry: &Entry) {
-        if entry.argument.is_empty() {
-            self.do_action(entry.action);
-        } else {
-            self.open = Open::Command(format!("{} ", entry.name));
-        }
-    }
-
-    fn confirm_key(&mut self, confirm: Confirm, typed: String, key: &KeyEvent) {
-        if key_name(key).as_deref() == Some("ctrl-c") {
-            self.notice = format!("no {}", confirm.verb);
-            return;
-        }
-        let verb = confirm.verb;
-        let again = confirm.clone();
-        match edit(typed, key) {
-            Edit::More(typed) => self.open = Open::Confirm(confirm, typed),
-            Edit::Cancelled => self.notice = format!("no {verb}"),
-            Edit::Entered(typed) if confirm.accepts(&typed) => self.carry_out(vec![Effect::Send(confirm.command)]),
-            Edit::Entered(typed) => {
-                self.notice = format!("`{typed}` is not `{verb} {}`; esc cancels", confirm.name);
-                self.open = Open::Confirm(again, typed);
-            }
-        }
-    }
-
-    /// Edits an input line; gives it back when it was entered.
-    fn line_key(&mut self, line: String, key: &KeyEvent, open: fn(String) -> Open) -> Option<String> {
-        if key.code == KeyCode::Tab {
-            self.open = open(super::complete::complete(&line));
-            return None;
-        }
-        match edit(line, key) {
-            Edit::Entered(line) => return Some(line),
-            Edit::Cancelled => {}
-            Edit::More(line) => self.open = open(line),
-        }
-        None
-    }
-
-    fn press(&mut self, name: &str) {
-        let sequence = if self.keys.is_empty() { name.to_owned() } else { format!("{} {name}", self.keys) };
-        self.keys.clear();
-        match self.options.keys.lookup(&sequence, &Scope::of(self.view.screen, self.view.active())) {
-            Lookup::Action(action) => self.with_facts(|view, facts| act(by_key(action, facts), "", view, facts)),
-            Lookup::Prefix => self.keys = sequence,
-            Lookup::Unknown => self.notice = format!("{sequence} does nothing; ? lists the keys"),
         }
     }
 
@@ -533,29 +472,28 @@ impl App {
                 Effect::StepPlayback(unit, count) => self.with_playback(|p| p.step(unit, count)),
                 Effect::LoadTheme(name) => {
                     if let Err(error) = self.look.set_theme(&name) {
-                        self.notice = error.to_string();
+                        (self.notice, self.mistaken) = (error.to_string(), true);
                     }
                 }
                 Effect::Copy(form) => {
-                    let in_tmux = std::env::var_os("TMUX").is_some_and(|v| !v.is_empty());
-                    let copied = copy(form, &self.state, &self.view, self.options.state.as_deref(), in_tmux);
+                    let copied = copy(form, &self.state, &self.view, self.options.state.as_deref(), in_tmux());
                     self.outbox.extend(copied.bytes);
                     self.notice = copied.told;
                 }
                 Effect::Export(argument) => self.notice = export(&argument, &self.state, &self.view),
                 Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
-                Effect::OpenHelp => self.open = Open::Help(0),
-                Effect::OpenPalette => {}
+                Effect::OpenHelp => self.open = Open::Help(Help::default()),
+                Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => {
                     if let Err(reason) = self.backstage.ask(ask) {
                         self.notice = reason;
                     }
                 }
-                Effect::OpenCommand(line) => self.open = Open::Command(line),
-                Effect::OpenSearch => self.open = Open::Search(String::new()),
+                Effect::OpenCommand(line) => self.open_command(&line),
+                Effect::OpenSearch => self.open = Open::Search(Line::default()),
                 Effect::OpenMenu => self.open = Open::Menu(None),
-                Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, String::new()),
+                Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, Line::default()),
                 Effect::Close => self.open = Open::Nothing,
                 Effect::Redraw => self.redraw = true,
                 Effect::Suspend => self.suspend = true,
@@ -568,6 +506,7 @@ impl App {
                     }
                 }
                 Effect::Notice(text) => self.notice = text,
+                Effect::Mistake(text) => (self.notice, self.mistaken) = (text, true),
             }
         }
     }
@@ -600,6 +539,10 @@ impl App {
     }
 }
 
+fn in_tmux() -> bool {
+    std::env::var_os("TMUX").is_some_and(|v| !v.is_empty())
+}
+
 fn facts<'a>(
     area: Rect,
     caps: &Caps,
@@ -610,80 +553,6 @@ fn facts<'a>(
 ) -> Facts<'a> {
     let can_command = source.commands().is_some() && !options.read_only;
     Facts { state, desk, playback, can_command, area: chrome::between(area), glyphs: chrome::glyphs(caps) }
-}
-
-/// What became of an input line.
-enum Edit {
-    More(String),
-    Entered(String),
-    Cancelled,
-}
-
-fn edit(mut line: String, key: &KeyEvent) -> Edit {
-    // A modified letter is a command of the line, or nothing: alt-b must not write a b.
-    match key_name(key).unwrap_or_default().as_str() {
-        "enter" => return Edit::Entered(line),
-        "esc" => return Edit::Cancelled,
-        "backspace" | "ctrl-h" if line.is_empty() => return Edit::Cancelled,
-        "backspace" | "ctrl-h" => {
-            line.pop();
-        }
-        "ctrl-w" => line.truncate(line.trim_end().rfind(' ').map_or(0, |at| at + 1)),
-        "ctrl-c" | "ctrl-u" => line.clear(),
-        "tab" => {
-            let mut names = ACTIONS.iter().map(|e| e.name).filter(|n| n.starts_with(line.as_str()));
-            if let Some(name) = names.next() {
-                line = format!("{name} ");
-            }
-        }
-        _ => {
-            if let KeyCode::Char(c) = key.code
-                && !is_modified(key)
-            {
-                line.push(c);
-            }
-        }
-    }
-    Edit::More(line)
-}
-
-/// Keys that mean something else than the same key alone.
-const MODIFIERS: [(KeyModifiers, &str); 5] = [
-    (KeyModifiers::CONTROL, "ctrl-"),
-    (KeyModifiers::ALT, "alt-"),
-    (KeyModifiers::SUPER, "super-"),
-    (KeyModifiers::HYPER, "hyper-"),
-    (KeyModifiers::META, "meta-"),
-];
-
-fn is_modified(key: &KeyEvent) -> bool {
-    MODIFIERS.iter().any(|(modifier, _)| key.modifiers.contains(*modifier))
-}
-
-/// The name by which the table knows a key. A modified key is another key: alt-q must not quit.
-fn key_name(key: &KeyEvent) -> Option<String> {
-    let modified = is_modified(key);
-    let plain = match key.code {
-        KeyCode::Char(' ') => "space".to_owned(),
-        KeyCode::Char(c) if modified => c.to_ascii_lowercase().to_string(),
-        KeyCode::Char(c) => c.to_string(),
-        KeyCode::Tab => "tab".to_owned(),
-        KeyCode::BackTab => "backtab".to_owned(),
-        KeyCode::Backspace => "backspace".to_owned(),
-        KeyCode::Enter => "enter".to_owned(),
-        KeyCode::Esc => "esc".to_owned(),
-        KeyCode::Up => "up".to_owned(),
-        KeyCode::Down => "down".to_owned(),
-        KeyCode::Left => "left".to_owned(),
-        KeyCode::Right => "right".to_owned(),
-        KeyCode::Home => "home".to_owned(),
-        KeyCode::End => "end".to_owned(),
-        KeyCode::PageUp => "pageup".to_owned(),
-        KeyCode::PageDown => "pagedown".to_owned(),
-        _ => return None,
-    };
-    let modifiers: String = MODIFIERS.iter().filter(|(m, _)| key.modifiers.contains(*m)).map(|(_, name)| *name).collect();
-    Some(modifiers + &plain)
 }
 
 #[cfg(test)]

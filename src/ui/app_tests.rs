@@ -5,7 +5,11 @@ use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, Monot
 use crate::source::{Playback, RecordingSource};
 use crate::ui::view::{PaneId, Share};
 use crate::ui::widgets::testing::rows;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::path::Path;
+
+#[path = "app/fuzz_tests.rs"]
+mod fuzz;
 
 /// A live run that says nothing.
 struct Quiet(CommandSender);
@@ -37,6 +41,7 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         ambiguous_width: 1,
         mouse: true,
         fps_max: 30,
+        bytes_per_second: None,
         read_only: false,
         banner: None,
         recording: None,
@@ -45,6 +50,8 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         said: Said::default(),
         lang: Lang::English,
         keys: KeyMap::default(),
+        keys_file: None,
+        notify: (Notify::None, Severity::Info),
         screen: ScreenId::Live,
     };
     let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
@@ -291,4 +298,144 @@ fn a_click_focuses_and_a_wheel_scrolls_what_is_under_it() {
     type_keys(&mut app, "q");
     point_at(&mut app, click, 3, 3);
     assert_eq!((app.view.focus, app.view.share, &app.open), (PaneId::Gpu, Share::Normal, &Open::ConfirmQuit));
+}
+
+#[test]
+fn a_mistake_leaves_the_line_to_be_mended() {
+    let (mut app, inbox) = live((80, 24));
+    type_keys(&mut app, ":swapp deckhand-early\n");
+    assert_eq!(app.open, Open::Command("swapp deckhand-early".into()));
+    assert!(shown(&app).contains("did you mean swap?"), "{}", shown(&app));
+    for _ in 0.." deckhand-early".len() + 1 {
+        press(&mut app, KeyCode::Left, KeyModifiers::NONE);
+    }
+    press(&mut app, KeyCode::Delete, KeyModifiers::NONE);
+    type_keys(&mut app, "\n");
+    assert!(matches!(app.open, Open::Confirm(..)), "{:?}", app.open);
+    type_keys(&mut app, "\x1b:");
+    press(&mut app, KeyCode::Up, KeyModifiers::NONE);
+    assert_eq!(app.open, Open::Command("swap deckhand-early".into()), "what was entered comes back");
+    type_keys(&mut app, "\x1b:theme drak\n");
+    assert_eq!(app.open, Open::Command("theme drak".into()));
+    type_keys(&mut app, "\x1b:lane 9\n");
+    assert!(app.notice.contains("no lane 9"), "{}", app.notice);
+    assert_eq!(sent(&inbox), []);
+}
+
+#[test]
+fn tab_completes_what_the_state_knows() {
+    let (mut app, _inbox) = live((80, 24));
+    type_keys(&mut app, ":swa");
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    assert!(shown(&app).contains("deckhand-early  deckhand-middle  deckhand-final"), "{}", shown(&app));
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    assert_eq!(app.open, Open::Command("swap deckhand-middle".into()));
+    press(&mut app, KeyCode::BackTab, KeyModifiers::SHIFT);
+    assert_eq!(app.open, Open::Command("swap deckhand-early".into()));
+}
+
+#[test]
+fn the_palette_finds_runs_and_asks_for_what_is_missing() {
+    for size in [(120, 36), (45, 22), (20, 5)] {
+        let (mut app, inbox) = live(size);
+        press(&mut app, KeyCode::Char('p'), KeyModifiers::CONTROL);
+        type_keys(&mut app, "gtrain");
+        assert!(shown(&app).contains("training"), "{}", shown(&app));
+        type_keys(&mut app, "\n");
+        assert_eq!((app.view.screen, &app.open), (ScreenId::Training, &Open::Nothing));
+        press(&mut app, KeyCode::Char('p'), KeyModifiers::CONTROL);
+        type_keys(&mut app, "swap\n");
+        assert_eq!(app.open, Open::Command("swap ".into()));
+        type_keys(&mut app, "\x1b");
+        // What can't be used says why, and does nothing.
+        press(&mut app, KeyCode::Char('p'), KeyModifiers::CONTROL);
+        type_keys(&mut app, "seek\n");
+        assert!(app.notice.contains("needs a recording"), "{}", app.notice);
+        assert_eq!(sent(&inbox), []);
+    }
+}
+
+#[test]
+fn help_is_searched_and_runs_what_is_chosen() {
+    for size in [(120, 36), (45, 22), (20, 5)] {
+        let (mut app, _inbox) = live(size);
+        type_keys(&mut app, "?");
+        assert!(size.0 < 45 || shown(&app).contains("1 of"), "{}", shown(&app));
+        type_keys(&mut app, "/screen: the log\n");
+        assert!((size.0 < 45 || shown(&app).contains("1 of 1")) && shown(&app).contains("log"), "{}", shown(&app));
+        type_keys(&mut app, "\n");
+        assert_eq!((app.view.screen, &app.open), (ScreenId::Log, &Open::Nothing));
+        type_keys(&mut app, "?/zzz\x1b");
+        assert!(matches!(&app.open, Open::Help(help) if help.filter.text().is_empty()));
+        type_keys(&mut app, "\x1b");
+        assert_eq!(app.open, Open::Nothing);
+    }
+}
+
+#[test]
+fn help_says_why_something_cannot_be_used() {
+    let (mut app, _inbox) = live((120, 36));
+    type_keys(&mut app, "?/seek\n");
+    assert!(shown(&app).contains("n/a") && shown(&app).contains("(n/a: seek needs a recording;"), "{}", shown(&app));
+}
+
+#[test]
+fn the_way_out_is_always_among_the_hints_and_keys_are_the_operators() {
+    for screen in ScreenId::ALL {
+        for (width, height) in [(200, 50), (120, 36), (80, 24), (45, 22)] {
+            let (mut live, _inbox) = live((width, height));
+            let mut replay = app(Box::new(recording()), (width, height));
+            for app in [&mut live, &mut replay] {
+                app.view.go(screen);
+                for pane in screen.panes() {
+                    app.view.focus = *pane;
+                    let hints = shown(app).lines().last().unwrap().to_owned();
+                    assert!(hints.contains("? help") && hints.contains("q quit"), "{screen:?} {width}: {hints}");
+                }
+            }
+        }
+    }
+    let (mut app, _inbox) = live((80, 24));
+    app.options.keys = KeyMap::parse("k", r#"( bind: { "quit": ["f10", "ctrl-c"], "help": ["f1"] } )"#).unwrap();
+    assert!(shown(&app).contains("f10 quit") && shown(&app).contains("f1 help"), "{}", shown(&app));
+    press(&mut app, KeyCode::Char('q'), KeyModifiers::NONE);
+    assert!(app.notice.contains("f1 lists the keys"), "{}", app.notice);
+    press(&mut app, KeyCode::F(1), KeyModifiers::NONE);
+    type_keys(&mut app, "/enter runs\n");
+    assert!(shown(&app).contains("f1 ") && shown(&app).contains("[f1]"), "{}", shown(&app));
+}
+
+#[test]
+fn who_is_new_is_told_what_to_begin_with_once() {
+    let state = tempfile::tempdir().unwrap();
+    for (times, width) in [(0, 120), (1, 120)] {
+        let (mut app, _inbox) = live((width, 36));
+        app.options.state = Some(state.path().to_owned());
+        app.resume();
+        assert_eq!(shown(&app).contains("new here? ? shows every key, space pauses, . steps, q quits"), times == 0, "{}", shown(&app));
+        type_keys(&mut app, "jjjjj");
+        assert!(!shown(&app).contains("new here"));
+        app.remember();
+    }
+}
+
+#[test]
+fn keys_are_read_again_when_they_are_saved_and_a_mistake_keeps_the_last_good_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys.ron");
+    let (mut app, _inbox) = live((80, 24));
+    app.keys_watch = Some(Watch::on(&path));
+    let start = Instant::now();
+    let mut seconds = 0;
+    let mut save = |app: &mut App, text: &str| {
+        std::fs::write(&path, text).unwrap();
+        seconds += 2;
+        app.read_again(start + Duration::from_secs(seconds))
+    };
+    assert!(save(&mut app, r#"( bind: { "lane": ["f5"] } )"#));
+    assert_eq!(app.options.keys.shown(Action::NextLane).as_deref(), Some("f5"));
+    assert!(save(&mut app, "( bind: {\n \"lane\": [\"f\"] } )"));
+    assert!(app.notice.contains("keys.ron:2:") && app.notice.contains("last good"), "{}", app.notice);
+    assert_eq!(app.options.keys.shown(Action::NextLane).as_deref(), Some("f5"));
 }

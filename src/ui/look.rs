@@ -1,11 +1,8 @@
 //! How this screen looks: theme and colours, changed while it runs. A theme file is read again when it was saved.
 
-use super::theme::{Caps, Theme, ThemeError, Tier, is_file};
-use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
-
-/// Least time between two looks at the theme's file.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+use super::theme::{AUTO, Caps, Theme, ThemeError, Tier, is_file};
+use super::watch::Watch;
+use std::time::Instant;
 
 pub struct Look {
     pub theme: Theme,
@@ -16,49 +13,16 @@ pub struct Look {
     found: Tier,
     chosen: Option<Tier>,
     watch: Option<Watch>,
-}
-
-/// A theme's file as it was when it was last read.
-struct Watch {
-    path: PathBuf,
-    seen: Option<(SystemTime, u64)>,
-    asked: Instant,
-}
-
-impl Watch {
-    fn on(name: &str) -> Option<Self> {
-        is_file(name).then(|| Self { path: name.into(), seen: None, asked: Instant::now() }.renewed())
-    }
-
-    fn renewed(mut self) -> Self {
-        self.seen = self.stamp();
-        self
-    }
-
-    fn stamp(&self) -> Option<(SystemTime, u64)> {
-        let facts = std::fs::metadata(&self.path).ok()?;
-        Some((facts.modified().ok()?, facts.len()))
-    }
-
-    /// Whether the file is another one than before. A file that is gone for now is not: editors write aside and rename.
-    fn changed(&mut self, now: Instant) -> bool {
-        if now.saturating_duration_since(self.asked) < LOOK_AGAIN {
-            return false;
-        }
-        self.asked = now;
-        let stamp = self.stamp();
-        let changed = stamp.is_some() && stamp != self.seen;
-        self.seen = stamp.or(self.seen);
-        changed
-    }
+    /// What the terminal said of its background; dark until it says something.
+    is_light: bool,
 }
 
 impl Look {
     pub fn new(name: &str, caps: Caps) -> Result<Self, ThemeError> {
         // Taken before the file is read: a save in between is seen later.
-        let watch = Watch::on(name);
+        let watch = is_file(name).then(|| Watch::on(name));
         let theme = Theme::load(name, caps.tier)?;
-        Ok(Self { theme, caps, name: name.to_owned(), found: caps.tier, chosen: None, watch })
+        Ok(Self { theme, caps, name: name.to_owned(), found: caps.tier, chosen: None, watch, is_light: false })
     }
 
     pub fn theme_name(&self) -> &str {
@@ -72,8 +36,8 @@ impl Look {
 
     /// The theme stays as it is where the new one can't be read.
     pub fn set_theme(&mut self, name: &str) -> Result<(), ThemeError> {
-        let watch = Watch::on(name);
-        self.theme = Theme::load(name, self.caps.tier)?;
+        let watch = is_file(name).then(|| Watch::on(name));
+        self.theme = Theme::load(self.meant(name), self.caps.tier)?;
         (self.name, self.watch) = (name.to_owned(), watch);
         Ok(())
     }
@@ -94,9 +58,25 @@ impl Look {
         }
     }
 
+    /// What `auto` means on this terminal.
+    fn meant<'a>(&self, name: &'a str) -> &'a str {
+        if name == AUTO && self.is_light { "light" } else { name }
+    }
+
+    /// Whether the terminal's background makes a difference.
+    pub fn goes_by_background(&self) -> bool {
+        self.name == AUTO && self.caps.tier != Tier::None
+    }
+
+    /// The terminal said whether its background is light.
+    pub fn set_background(&mut self, is_light: bool) -> Result<(), ThemeError> {
+        self.is_light = is_light;
+        self.set_tier(self.chosen)
+    }
+
     pub fn set_tier(&mut self, chosen: Option<Tier>) -> Result<(), ThemeError> {
         let tier = chosen.unwrap_or(self.found);
-        self.theme = Theme::load(&self.name, tier)?;
+        self.theme = Theme::load(self.meant(&self.name), tier)?;
         (self.caps.tier, self.chosen) = (tier, chosen);
         Ok(())
     }
@@ -121,6 +101,7 @@ mod tests {
     use super::*;
     use crate::ui::widgets::ChartGlyphs;
     use ratatui::style::Color;
+    use std::time::Duration;
 
     const CAPS: Caps = Caps { tier: Tier::Truecolor, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
 
@@ -148,6 +129,20 @@ mod tests {
         std::fs::write(&path, r##"(colors: {"good": "#0000ff"})"##).unwrap();
         assert!(look.read_again(later(12)).is_some());
         assert_eq!(look.theme.good.fg, Some(Color::Rgb(0, 0, 255)));
+    }
+
+    #[test]
+    fn auto_goes_by_the_terminal_and_nothing_else_does() {
+        let mut look = Look::new(AUTO, CAPS).unwrap();
+        let [dark, light] = ["dark", "light"].map(|name| Theme::load(name, Tier::Truecolor).unwrap());
+        assert!(look.goes_by_background() && look.theme == dark);
+        look.set_background(true).unwrap();
+        assert_eq!((look.theme_name(), look.theme == light), (AUTO, true));
+        look.set_theme("dark").unwrap();
+        look.set_background(true).unwrap();
+        assert!(look.theme == dark && !look.goes_by_background());
+        look.set_theme(AUTO).unwrap();
+        assert!(look.theme == light, "what the terminal said is kept");
     }
 
     #[test]

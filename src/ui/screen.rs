@@ -4,6 +4,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 /// Bytes of a frame, collected so that one write carries them all.
 #[derive(Default)]
@@ -29,11 +30,56 @@ pub struct Screen<W: Write> {
     /// Everything must be written again.
     stale: bool,
     pub bytes_total: u64,
+    /// How long the terminal took for the last picture.
+    pub took: Duration,
+}
+
+/// How many times as long as a picture took the next one waits: a slow link has room for keys and for what else comes.
+const REST: u32 = 3;
+
+/// When the next picture is due. Nothing queues: what is drawn is the newest state.
+#[derive(Debug)]
+pub struct Pacer {
+    least: Duration,
+    drawn: Option<Instant>,
+    took: Duration,
+    /// What a slow link carries.
+    bytes_per_second: Option<u32>,
+    /// How long a slow link has to do with the last picture.
+    carrying: Duration,
+    /// A key waits for its answer.
+    urgent: bool,
+}
+
+impl Pacer {
+    pub fn new(fps_max: u32, bytes_per_second: Option<u32>) -> Self {
+        let least = Duration::from_secs(1) / fps_max.max(1);
+        Self { least, drawn: None, took: Duration::ZERO, bytes_per_second, carrying: Duration::ZERO, urgent: false }
+    }
+
+    /// A picture of so many bytes was drawn, and the terminal took so long for it.
+    pub fn drawn(&mut self, now: Instant, took: Duration, bytes: u64) {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        (self.drawn, self.took, self.urgent) = (Some(now), took, false);
+        self.carrying = self.bytes_per_second.map_or(Duration::ZERO, |each| Duration::from_secs(1) * bytes / each.max(1));
+    }
+
+    /// A key is answered at once, as far as the link takes it.
+    pub fn hurry(&mut self) {
+        self.urgent = true;
+    }
+
+    /// How long until the next picture is due.
+    pub fn wait(&self, now: Instant) -> Duration {
+        let Some(drawn) = self.drawn else { return Duration::ZERO };
+        let gap = if self.urgent { self.took } else { self.least.max(self.took * REST).max(self.carrying) };
+        gap.saturating_sub(now.saturating_duration_since(drawn))
+    }
 }
 
 impl<W: Write> Screen<W> {
     pub fn new(out: W) -> Self {
-        Self { out, shown: Buffer::empty(Rect::default()), stale: true, bytes_total: 0 }
+        Self { out, shown: Buffer::empty(Rect::default()), stale: true, bytes_total: 0, took: Duration::ZERO }
     }
 
     /// What is on the terminal is not known any more.
@@ -52,6 +98,7 @@ impl<W: Write> Screen<W> {
     /// Shows `next`. Writes nothing when nothing changed.
     pub fn show(&mut self, next: Buffer) -> io::Result<()> {
         let mut frame = Frame::default();
+        self.took = Duration::ZERO;
         if self.stale || self.shown.area != next.area {
             frame.0.extend_from_slice(b"\x1b[0m\x1b[2J");
             self.shown = Buffer::empty(next.area);
@@ -68,7 +115,9 @@ impl<W: Write> Screen<W> {
         bytes.extend_from_slice(BEGIN);
         bytes.extend_from_slice(&frame.0);
         bytes.extend_from_slice(END);
+        let begin = Instant::now();
         self.send(&bytes)?;
+        self.took = begin.elapsed();
         self.shown = next;
         Ok(())
     }
@@ -78,6 +127,28 @@ impl<W: Write> Screen<W> {
 mod tests {
     use super::*;
     use ratatui::style::Style;
+
+    #[test]
+    fn a_slow_terminal_gets_fewer_pictures() {
+        let ms = Duration::from_millis;
+        let (start, mut pacer) = (Instant::now(), Pacer::new(20, None));
+        assert_eq!(pacer.wait(start), Duration::ZERO);
+        pacer.drawn(start, ms(1), 9_000);
+        assert_eq!(pacer.wait(start + ms(10)), ms(40));
+        pacer.drawn(start, ms(200), 9_000);
+        assert_eq!(pacer.wait(start + ms(50)), ms(550));
+        pacer.hurry();
+        assert_eq!(pacer.wait(start + ms(50)), ms(150));
+        assert_eq!(pacer.wait(start + ms(300)), Duration::ZERO);
+        pacer.drawn(start, ms(0), 9_000);
+        pacer.hurry();
+        assert_eq!(pacer.wait(start), Duration::ZERO, "a key is answered at once");
+        let mut slow = Pacer::new(2, Some(2_000));
+        slow.drawn(start, ms(0), 3_000);
+        assert_eq!(slow.wait(start), ms(1_500), "as long as the link carries it");
+        slow.drawn(start, ms(0), 10);
+        assert_eq!(slow.wait(start), ms(500));
+    }
 
     #[test]
     fn nothing_is_written_when_nothing_changed() {

@@ -2,32 +2,95 @@
 
 use super::look::Look;
 use super::theme::{Tier, is_file};
-use super::view::{ChartView, Detail, PaneId, Share, View};
-use serde::{Deserialize, Serialize};
+use super::view::{ChartView, Detail, PaneId, ScreenId, Share, View};
+use crate::event::SafeText;
+use crate::tr;
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 1;
+/// Version 1 had no screens, no folds of the raw view and no search; what it lacks is as at a first start.
+const VERSION: u32 = 2;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Session {
-    version: u32,
+/// Most bytes of the file.
+const FILE_BYTES_MAX: u64 = 1 << 16;
+
+macro_rules! session {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
+        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+        pub struct Session {
+            version: u32,
+            $($(#[$doc])* $field: $ty,)*
+            /// Fields that a newer program wrote.
+            #[serde(skip)]
+            unknown: Vec<String>,
+        }
+
+        impl<'de> Deserialize<'de> for Session {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Fields;
+                impl<'de> Visitor<'de> for Fields {
+                    type Value = Session;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("what a screen was like: (version: 2, …)")
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Session, A::Error> {
+                        let mut session = Session::default();
+                        while let Some(Name(name)) = map.next_key()? {
+                            match name.as_str() {
+                                "version" => session.version = map.next_value()?,
+                                $(stringify!($field) => session.$field = map.next_value()?,)*
+                                _ => {
+                                    let _: IgnoredAny = map.next_value()?;
+                                    session.unknown.push(name);
+                                }
+                            }
+                        }
+                        Ok(session)
+                    }
+                }
+                deserializer.deserialize_struct("", &["version", $(stringify!($field),)*], Fields)
+            }
+        }
+    };
+}
+
+session! {
+    screen: ScreenId,
     focus: PaneId,
+    /// The focus of the other screens.
+    focus_left: BTreeMap<ScreenId, PaneId>,
     share: Share,
     detail: Detail,
-    #[serde(default)]
     chart: ChartView,
+    raw: bool,
+    search: String,
     /// What was chosen at the screen; unset leaves it to the configuration.
     theme: Option<String>,
     colors: Option<String>,
 }
 
-/// All that another version must keep.
-#[derive(Deserialize)]
-struct Version {
-    version: u32,
+/// A field's name, in a file.
+struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Name;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Name, E> {
+                Ok(Name(name.to_owned()))
+            }
+        }
+        deserializer.deserialize_identifier(Text)
+    }
 }
 
 /// What the operator said at this start: it comes before what was chosen at the screen earlier.
@@ -54,15 +117,30 @@ impl Session {
             (None, true) => before.and_then(|b| b.colors.clone()),
             (None, false) => None,
         };
-        Self { version: VERSION, focus: view.focus, share: view.share, detail: view.detail, chart: view.chart.clone(), theme, colors }
+        Self {
+            version: VERSION,
+            screen: view.screen,
+            focus: view.focus,
+            focus_left: view.focus_left.clone(),
+            share: view.share,
+            detail: view.detail,
+            raw: view.raw,
+            search: view.search.clone(),
+            chart: view.chart.clone(),
+            theme,
+            colors,
+            unknown: Vec::new(),
+        }
     }
 
-    /// Takes it up again; what can't be is told.
-    pub fn resume(&self, view: &mut View, look: &mut Look, said: Said) -> Result<(), String> {
-        view.focus = self.focus;
+    /// Takes it up again; what is passed over is told, and what can't be read is an error.
+    pub fn resume(&self, view: &mut View, look: &mut Look, said: Said) -> Result<Option<String>, String> {
+        self.resume_screens(view);
         view.share = self.share;
         view.detail = self.detail;
         view.chart = self.chart.clone().sane();
+        view.raw = self.raw;
+        view.search = SafeText::new(&self.search).to_string().to_lowercase();
         if let Some(name) = self.colors.as_ref().filter(|_| !said.colors) {
             let tier = Tier::from_name(name).ok_or_else(|| format!("{name} is no number of colours"))?;
             look.set_tier(Some(tier)).map_err(|e| e.to_string())?;
@@ -70,23 +148,56 @@ impl Session {
         if let Some(name) = self.theme.as_ref().filter(|_| !said.theme) {
             look.set_theme(name).map_err(|e| e.to_string())?;
         }
-        Ok(())
+        Ok(self.note())
+    }
+
+    /// Live and replay go by what is looked at now; every other screen is where it was left.
+    fn resume_screens(&self, view: &mut View) {
+        let start = view.screen;
+        for (screen, pane) in self.focus_left.iter().chain([(&self.screen, &self.focus)]) {
+            if screen.panes().contains(pane) {
+                view.focus_left.insert(*screen, *pane);
+            }
+        }
+        let goes_by_source = |screen| matches!(screen, ScreenId::Live | ScreenId::Replay);
+        let screen = if goes_by_source(self.screen) { start } else { self.screen };
+        view.screen = screen;
+        view.focus = view.focus_left.remove(&screen).unwrap_or(screen.panes()[0]);
+    }
+
+    /// What a newer program wrote and this one passes over: it is gone when this screen is left, which is to be known.
+    fn note(&self) -> Option<String> {
+        let version = self.version;
+        // What an older program wrote and this one has no more is no loss.
+        if version < VERSION {
+            return None;
+        }
+        if self.unknown.is_empty() {
+            return (version > VERSION)
+                .then(|| tr!("screen.ron is of version {version}: what this program does not know of it is ignored", version = version));
+        }
+        let names: Vec<String> = self.unknown.iter().map(|n| SafeText::new(n).to_string()).collect();
+        Some(tr!("screen.ron holds what this program does not know, which is ignored: {names}", names = names.join(", ")))
     }
 
     /// None where there is no file yet.
     pub fn read(path: &Path) -> Result<Option<Self>, String> {
         let ignored = |why: String| format!("{} is ignored: {why}", path.display());
+        // A pipe would be waited for.
+        if std::fs::metadata(path).is_ok_and(|m| !m.is_file() || m.len() > FILE_BYTES_MAX) {
+            return Err(ignored("it is no small regular file".to_owned()));
+        }
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(ignored(error.to_string())),
         };
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
-        let version: Version = options.from_str(&text).map_err(|e| ignored(e.to_string()))?;
-        if version.version != VERSION {
-            return Err(ignored(format!("it is of version {}, and this program knows {VERSION}", version.version)));
+        let session: Session = options.from_str(&text).map_err(|e| ignored(e.to_string()))?;
+        if session.version == 0 {
+            return Err(ignored("it has no version".to_owned()));
         }
-        options.from_str(&text).map(Some).map_err(|e| ignored(e.to_string()))
+        Ok(Some(session))
     }
 
     /// Aside first, then in one go: there is always a whole file.
@@ -148,6 +259,22 @@ mod tests {
         let (mut again, mut look_now) = (View::default(), look());
         session.resume(&mut again, &mut look_now, Said::default()).unwrap();
         assert_eq!(again, view);
+        // Another screen comes back with its focus, and so do those that were left.
+        let (mut view, mut back) = (view, View::default());
+        view.go(ScreenId::Training);
+        view.focus = PaneId::Vitals;
+        view.raw = true;
+        view.search = "leak".into();
+        Session::of(&view, &look_then, "dark", Said::default(), None).resume(&mut back, &mut look_now, Said::default()).unwrap();
+        assert_eq!(back, view);
+        back.go(ScreenId::Live);
+        assert_eq!(back.focus, PaneId::Tools);
+        // A recording begins with its own screen, whatever was looked at before.
+        let mut replay = View::default();
+        replay.go(ScreenId::Replay);
+        let live = Session { screen: ScreenId::Live, focus: PaneId::Gpu, ..Session::default() };
+        live.resume(&mut replay, &mut look_now, Said::default()).unwrap();
+        assert_eq!((replay.screen, replay.focus), (ScreenId::Replay, PaneId::Transcript));
         assert_eq!(look_now.theme, look_then.theme);
         assert_eq!(look_now.chosen_tier(), Some(Tier::Ansi256));
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "something was left aside");
@@ -168,6 +295,29 @@ mod tests {
     }
 
     #[test]
+    fn an_older_file_is_read_and_of_a_newer_one_what_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = path(dir.path());
+        let old = "(version: 1, focus: tools, share: Half, detail: brief, smoothing_tenths: 3, history: true, log: false, \
+                   theme: None, colors: Some(\"256\"))";
+        let newer = "(version: 3, focus: tools, share: Half, shape: (round: [1, \"a\"]), detail: brief, smoothing_tenths: 3, \
+                     history: true, tint: Warm(2), colors: \"256\")";
+        for (text, told) in [(old, ""), (newer, "shape, tint"), ("(version: 9)", "version 9")] {
+            std::fs::write(&file, text).unwrap();
+            let (mut view, mut look) = (View::default(), look());
+            let note = Session::read(&file).unwrap().unwrap().resume(&mut view, &mut look, Said::default()).unwrap();
+            assert!(note.clone().unwrap_or_default().contains(told) && note.is_some() != told.is_empty(), "{note:?}");
+            if told != "version 9" {
+                assert_eq!(
+                    (view.focus, view.share, view.detail, view.chart.smoothing_tenths),
+                    (PaneId::Tools, Share::Half, Detail::Brief, 3)
+                );
+                assert_eq!(look.chosen_tier(), Some(Tier::Ansi256));
+            }
+        }
+    }
+
+    #[test]
     fn what_is_broken_or_of_another_version_is_ignored_and_told() {
         let dir = tempfile::tempdir().unwrap();
         let file = path(dir.path());
@@ -176,9 +326,8 @@ mod tests {
         let good = std::fs::read_to_string(&file).unwrap();
         let broken = [
             ("", "ignored"),
-            ("(version: 2, shape: \"round\")", "version 2"),
+            ("(shape: \"round\")", "no version"),
             (&good.replace("tools", "attic"), "attic"),
-            (&good.replace("share: Full", "fuller: true"), "fuller"),
             (&good[..good.len() / 2], "ignored"),
         ];
         for (text, says) in broken {

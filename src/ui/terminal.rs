@@ -1,11 +1,13 @@
 //! The terminal itself: taking it over, giving it back whatever happens, and what comes from it.
 
+use super::output::{self, Output};
+use super::replies::{Came, Replies};
 use crossterm::event::{self, Event as TerminalEvent};
 use crossterm::{cursor, execute, terminal};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What reaches the screen's loop.
 #[derive(Clone, Debug)]
@@ -17,6 +19,10 @@ pub enum Incoming {
     Suspend,
     /// SIGCONT: what the terminal shows and how it is set is not known any more.
     Continued,
+    /// The terminal said whether its background is light.
+    Background {
+        is_light: bool,
+    },
     /// The terminal is gone.
     HungUp,
 }
@@ -63,12 +69,12 @@ impl Taken {
     pub fn enter(&self) -> io::Result<()> {
         terminal::enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
-        execute!(io::stdout(), terminal::EnterAlternateScreen, cursor::Hide, event::EnableBracketedPaste)?;
+        let mut bytes = Vec::new();
+        execute!(bytes, terminal::EnterAlternateScreen, cursor::Hide, event::EnableBracketedPaste)?;
         if self.mouse {
-            io::stdout().write_all(MOUSE)?;
-            io::stdout().flush()?;
+            bytes.extend_from_slice(MOUSE);
         }
-        Ok(())
+        Output::stdout().write_all(&bytes)
     }
 
     /// Back to the shell until it continues us.
@@ -94,10 +100,11 @@ impl Drop for Taken {
 /// Gives the terminal back, if it is ours. Safe to call from a panic.
 pub fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        let mut out = io::stdout();
-        // A terminal that is gone can't be given back.
-        let _ = execute!(out, event::DisableMouseCapture, event::DisableBracketedPaste, cursor::Show, terminal::LeaveAlternateScreen);
-        let _ = out.flush();
+        let mut bytes = Vec::new();
+        let written =
+            execute!(bytes, event::DisableMouseCapture, event::DisableBracketedPaste, cursor::Show, terminal::LeaveAlternateScreen);
+        // A terminal that is gone, or takes nothing, can't be given back.
+        let _ = written.and_then(|()| Output::stdout().briefly().write_all(&bytes));
         let _ = terminal::disable_raw_mode();
     }
 }
@@ -112,7 +119,8 @@ pub fn restore_on_panic() {
 }
 
 /// Reads the terminal on a thread of its own. It watches for a hang-up itself, for crossterm's loop spins when the terminal dies.
-pub fn read_input(tx: SyncSender<Incoming>) -> io::Result<()> {
+/// `replies` knows what the terminal may answer among the keys.
+pub fn read_input(tx: SyncSender<Incoming>, mut replies: Replies) -> io::Result<()> {
     std::thread::Builder::new().name("terminal".into()).spawn(move || {
         while let Ok(alive) = is_alive(WATCH) {
             if !alive {
@@ -121,17 +129,29 @@ pub fn read_input(tx: SyncSender<Incoming>) -> io::Result<()> {
             while matches!(event::poll(Duration::ZERO), Ok(true)) {
                 match event::read() {
                     Ok(event) => {
-                        if tx.send(Incoming::Terminal(event)).is_err() {
+                        if !replies.take(event, Instant::now()).into_iter().all(|came| hand_on(&tx, came)) {
                             return;
                         }
                     }
                     Err(_) => break,
                 }
             }
+            if !replies.idle(Instant::now()).into_iter().all(|came| hand_on(&tx, came)) {
+                return;
+            }
         }
         let _ = tx.send(Incoming::HungUp);
     })?;
     Ok(())
+}
+
+/// False where nobody takes it any more.
+fn hand_on(tx: &SyncSender<Incoming>, came: Came) -> bool {
+    let incoming = match came {
+        Came::Event(event) => Incoming::Terminal(event),
+        Came::Background { is_light } => Incoming::Background { is_light },
+    };
+    tx.send(incoming).is_ok()
 }
 
 /// Waits for input for at most `wait`, which is below a second; false when the terminal has hung up.
@@ -156,7 +176,11 @@ pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
             let incoming = match signal {
                 SIGTSTP => Incoming::Suspend,
                 SIGCONT => Incoming::Continued,
-                other => Incoming::Ended(other),
+                other => {
+                    // The loop may be caught in a write that nobody takes.
+                    output::end(other);
+                    Incoming::Ended(other)
+                }
             };
             if tx.send(incoming).is_err() {
                 return;

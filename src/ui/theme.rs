@@ -1,5 +1,7 @@
 //! Themes: named styles, a typed default, partial patches in RON, and what the terminal can show of them.
 
+mod ansi;
+
 use super::widgets::ChartGlyphs;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
@@ -160,6 +162,9 @@ pub enum ThemeError {
     File { path: String, reason: String },
 }
 
+/// The theme that goes by the terminal's background: dark until that is known.
+pub const AUTO: &str = "auto";
+
 /// Themes that are compiled in.
 pub const BUILT_IN: [(&str, &str); 5] = [
     ("dark", include_str!("../../themes/dark.ron")),
@@ -187,6 +192,7 @@ fn read_file(name: &str) -> Result<String, String> {
 impl Theme {
     /// A built-in theme, or one from a file, as far as `tier` can show it.
     pub fn load(name: &str, tier: Tier) -> Result<Self, ThemeError> {
+        let name = if name == AUTO { "dark" } else { name };
         if let Some((name, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
             return Self::parse(name, text, tier);
         }
@@ -219,9 +225,9 @@ impl Theme {
             Paint::Ansi(_) => None,
         });
         let modifiers: BTreeMap<&str, Modifier> = DEFAULTS.iter().map(|(name, _, m)| (*name, *m)).collect();
-        let shown = background.map(|b| color(Paint::Rgb(b), tier));
+        let shown = background.map(|b| if tier == Tier::Ansi16 { ansi::ground(b) } else { color(Paint::Rgb(b), tier, None) });
         Ok(Self::build(background, |name| {
-            let style = Style::new().fg(color(paints[name], tier)).add_modifier(modifiers[name]);
+            let style = Style::new().fg(color(paints[name], tier, background)).add_modifier(modifiers[name]);
             shown.map_or(style, |b| style.bg(b))
         }))
     }
@@ -251,14 +257,15 @@ fn paint(value: &str) -> Option<Paint> {
     }
 }
 
-/// The nearest that the terminal can show. Without colour everything is the terminal's own: modifiers still tell.
-fn color(paint: Paint, tier: Tier) -> Color {
+/// The nearest that the terminal can show. Without colour everything is the terminal's own: modifiers still tell. `on` is the background
+/// that the theme brings, if this is to be read on one.
+fn color(paint: Paint, tier: Tier, on: Option<Rgb>) -> Color {
     match (paint, tier) {
         (_, Tier::None) => Color::Reset,
         (Paint::Ansi(color), Tier::Ansi16 | Tier::Ansi256 | Tier::Truecolor) => color,
         (Paint::Rgb(Rgb(r, g, b)), Tier::Truecolor) => Color::Rgb(r, g, b),
         (Paint::Rgb(rgb), Tier::Ansi256) => Color::Indexed(to_256(rgb)),
-        (Paint::Rgb(rgb), Tier::Ansi16) => to_16(rgb),
+        (Paint::Rgb(rgb), Tier::Ansi16) => ansi::nearest(rgb, on),
     }
 }
 
@@ -273,48 +280,14 @@ fn to_256(Rgb(r, g, b): Rgb) -> u8 {
     if distance([level; 3]) < distance([STEPS[cr], STEPS[cg], STEPS[cb]]) { 232 + grey as u8 } else { (16 + 36 * cr + 6 * cg + cb) as u8 }
 }
 
-fn to_16(Rgb(r, g, b): Rgb) -> Color {
-    let (max, min) = (r.max(g).max(b), r.min(g).min(b));
-    if max - min < 48 {
-        return match max {
-            0..=63 => Color::Black,
-            64..=127 => Color::DarkGray,
-            128..=200 => Color::Gray,
-            201.. => Color::Reset,
-        };
-    }
-    let on = |v: u8| v > min + (max - min) / 2;
-    match (on(r), on(g), on(b)) {
-        (true, false, false) => Color::Red,
-        (false, true, false) => Color::Green,
-        (true, true, false) => Color::Yellow,
-        (false, false, true) => Color::Blue,
-        (true, false, true) => Color::Magenta,
-        (false, true, true) => Color::Cyan,
-        (true, true, true) | (false, false, false) => Color::Reset,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::ansi::contrast;
     use super::*;
-
-    fn luminance(Rgb(r, g, b): Rgb) -> f64 {
-        let channel = |v: u8| {
-            let c = f64::from(v) / 255.0;
-            if c <= 0.03928 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
-    }
 
     fn rgb_of(color: Option<Color>) -> Rgb {
         let Some(Color::Rgb(r, g, b)) = color else { panic!("{color:?} is no RGB") };
         Rgb(r, g, b)
-    }
-
-    fn contrast(one: Rgb, other: Rgb) -> f64 {
-        let (a, b) = (luminance(one), luminance(other));
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
     /// WCAG 2: AA is 4.5 to 1 for text, AAA is 7 to 1.
@@ -332,6 +305,21 @@ mod tests {
                 };
                 let found = contrast(rgb_of(found.fg), background);
                 assert!(found >= least, "{name}.{style}: {found:.2}");
+            }
+        }
+    }
+
+    /// With fewer colours too, by xterm's palette: what a terminal makes of its first 16 is its own affair.
+    #[test]
+    fn every_text_style_can_be_read_with_fewer_colours() {
+        for (name, _) in BUILT_IN.iter().filter(|(name, _)| *name != "system") {
+            for tier in [Tier::Ansi256, Tier::Ansi16] {
+                let theme = Theme::load(name, tier).unwrap();
+                for (style, found) in theme.styles() {
+                    let [fg, bg] = [found.fg, found.bg].map(|color| ansi::rgb(color.unwrap()).unwrap());
+                    let least = if style == "border" { 1.5 } else { 4.5 };
+                    assert!(contrast(fg, bg) >= least, "{name}.{style} {tier:?}: {found:?} {:.2}", contrast(fg, bg));
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! From a key to what it changes: pure, except for the effects that it returns.
 
-use super::actions::{Action, Needs, by_name};
+use super::actions::{Action, by_name};
 use super::backstage::Ask;
 use super::copy::Form;
 use super::desk::Desk;
@@ -9,6 +9,7 @@ use super::view::{Detail, PaneId, PlaybackView, ScreenId, Share, View};
 use super::widgets::Glyphs;
 use crate::event::{CheckpointId, Command, Pace, Seed, Seq, StepUnit};
 use crate::state::DashState;
+use crate::tr;
 use ratatui::layout::Rect;
 
 /// What the app is to do.
@@ -40,6 +41,8 @@ pub enum Effect {
     /// Ask first when a run would end.
     Quit,
     Notice(String),
+    /// What was asked for can't be done; a `:` line stays, to be mended.
+    Mistake(String),
 }
 
 /// A command that changes what runs: it is sent only when verb and name were typed. Danger is slow.
@@ -95,7 +98,7 @@ const WHEEL: i64 = 3;
 /// Does an action: changes the view, returns the rest.
 pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if let Some(objection) = objection(action, facts) {
-        return vec![Effect::Notice(objection)];
+        return vec![Effect::Mistake(objection)];
     }
     match action {
         Action::Help => vec![Effect::OpenHelp],
@@ -147,7 +150,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Last => vec![Effect::Seek(Seq(u64::MAX))],
         Action::Seek => match argument.trim_start_matches('@').parse() {
             Ok(seq) => vec![Effect::Seek(Seq(seq))],
-            Err(_) => vec![Effect::Notice(format!("`{argument}` is no event number"))],
+            Err(_) => vec![Effect::Mistake(format!("`{argument}` is no event number"))],
         },
         Action::FocusNext
         | Action::FocusPrevious
@@ -155,7 +158,6 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::FullScreen
         | Action::Bigger
         | Action::Smaller
-        | Action::NextLane
         | Action::Up
         | Action::Down
         | Action::PageUp
@@ -167,6 +169,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::UnfoldAll
         | Action::Detail
         | Action::Raw => view_action(action, view, facts),
+        Action::NextLane => lane(argument, view, facts),
         Action::Overlay => chain::next_overlay(view, facts.state),
         Action::SmoothLess
         | Action::SmoothMore
@@ -246,7 +249,7 @@ pub fn command(line: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     }
     match by_name(name) {
         Ok(entry) => act(entry.action, argument.trim(), view, facts),
-        Err(reason) => vec![Effect::Notice(reason)],
+        Err(reason) => vec![Effect::Mistake(reason)],
     }
 }
 
@@ -302,14 +305,7 @@ fn list_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_
 
 fn objection(action: Action, facts: &Facts<'_>) -> Option<String> {
     let entry = super::actions::ACTIONS.iter().find(|e| e.action == action)?;
-    let (engine, playback) = (facts.can_command, facts.playback.is_some());
-    match entry.needs {
-        Needs::Engine if !engine && playback => Some(format!("{} needs a live run; this is a recording", entry.name)),
-        Needs::Engine | Needs::Run if !engine && !playback => Some(format!("{} is not for a read-only view", entry.name)),
-        Needs::Playback if !playback => Some(format!("{} needs a recording; this run is live", entry.name)),
-        Needs::Unbuilt => Some(format!("{} is not built yet", entry.name)),
-        Needs::Nothing | Needs::Engine | Needs::Playback | Needs::Run => None,
-    }
+    entry.refusal(facts.can_command, facts.playback.is_some())
 }
 
 fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
@@ -340,7 +336,7 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
         Action::Faster => pace(current.faster()),
         Action::Pace => match argument.parse() {
             Ok(asked) => pace(asked),
-            Err(reason) => vec![Effect::Notice(reason)],
+            Err(reason) => vec![Effect::Mistake(reason)],
         },
         Action::Seed => match argument.parse() {
             Ok(seed) => vec![Effect::Confirm(Confirm {
@@ -350,7 +346,7 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
                 what: format!("ends {} under way and begins anew from seed {seed}", running(facts)),
                 command: Command::Reseed { seed: Seed(seed) },
             })],
-            Err(_) => vec![Effect::Notice(format!("`{argument}` is no seed; write a whole number"))],
+            Err(_) => vec![Effect::Mistake(format!("`{argument}` is no seed; write a whole number"))],
         },
         Action::Swap => swap(argument, facts),
         _ => Vec::new(),
@@ -372,15 +368,15 @@ fn play(view: &mut View, playback: &PlaybackView) -> Vec<Effect> {
 pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
     let names: Vec<String> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect();
     if argument.is_empty() {
-        return vec![Effect::Notice(format!("swap needs a checkpoint: {}", names.join(", ")))];
+        return vec![Effect::Mistake(format!("swap needs a checkpoint: {}", names.join(", ")))];
     }
     let suffix = format!("-{argument}");
     let name = names.iter().find(|n| *n == argument || n.ends_with(&suffix)).map_or(argument, String::as_str).to_owned();
     if !names.contains(&name) {
-        return vec![Effect::Notice(format!("no checkpoint is named {argument}; there are {}", names.join(", ")))];
+        return vec![Effect::Mistake(format!("no checkpoint is named {argument}; there are {}", names.join(", ")))];
     }
     if facts.state.serving.as_ref().is_some_and(|serving| serving.0 == name) {
-        return vec![Effect::Notice(format!("{name} serves already"))];
+        return vec![Effect::Mistake(format!("{name} serves already"))];
     }
     let from = facts.state.serving.as_ref().map_or("n/a", |c| c.0.as_str());
     vec![Effect::Confirm(Confirm {
@@ -400,6 +396,23 @@ fn running(facts: &Facts<'_>) -> String {
     }
 }
 
+/// The lane that is named, or the next one.
+fn lane(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let lanes = &facts.state.lanes;
+    if argument.is_empty() {
+        let next = lanes.keys().find(|l| **l > view.lane).or(lanes.keys().next());
+        view.lane = next.copied().unwrap_or_default();
+        return Vec::new();
+    }
+    match lanes.keys().find(|l| l.to_string() == argument) {
+        Some(lane) => {
+            view.lane = *lane;
+            Vec::new()
+        }
+        None => vec![Effect::Mistake(tr!("there is no lane {lane}", lane = argument))],
+    }
+}
+
 fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let panes = view.screen.panes();
     let at = panes.iter().position(|p| *p == view.focus).unwrap_or(0);
@@ -410,11 +423,6 @@ fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect
         Action::FullScreen => view.share = if view.share == Share::Full { Share::Normal } else { Share::Full },
         Action::Bigger => view.share = view.share.bigger(),
         Action::Smaller => view.share = view.share.smaller(),
-        Action::NextLane => {
-            let lanes = &facts.state.lanes;
-            let next = lanes.keys().find(|l| **l > view.lane).or(lanes.keys().next());
-            view.lane = next.copied().unwrap_or_default();
-        }
         Action::Up => scroll(view, facts, view.active(), Motion::Lines(-1)),
         Action::Down => scroll(view, facts, view.active(), Motion::Lines(1)),
         Action::PageUp => scroll(view, facts, view.active(), Motion::Pages(-1)),
@@ -627,8 +635,8 @@ mod tests {
         let state = DashState::default();
         let mut view = View::default();
         let none = Facts { can_command: false, ..facts(&state) };
-        assert!(matches!(&act(Action::StepToken, "", &mut view, &none)[..], [Effect::Notice(_)]));
-        assert!(matches!(&act(Action::First, "", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
+        assert!(matches!(&act(Action::StepToken, "", &mut view, &none)[..], [Effect::Mistake(_)]));
+        assert!(matches!(&act(Action::First, "", &mut view, &facts(&state))[..], [Effect::Mistake(_)]));
     }
 
     #[test]
@@ -638,7 +646,7 @@ mod tests {
         assert_eq!(command("pace 4", &mut view, &facts(&state)), [Effect::Send(Command::SetPace(Pace::Times(4.0)))]);
         let asks = command("seed 7", &mut view, &facts(&state));
         assert!(matches!(&asks[..], [Effect::Confirm(Confirm { command: Command::Reseed { seed: Seed(7) }, .. })]), "{asks:?}");
-        assert!(matches!(&command("seed x", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
-        assert!(matches!(&command("nonsense", &mut view, &facts(&state))[..], [Effect::Notice(_)]));
+        assert!(matches!(&command("seed x", &mut view, &facts(&state))[..], [Effect::Mistake(_)]));
+        assert!(matches!(&command("nonsense", &mut view, &facts(&state))[..], [Effect::Mistake(_)]));
     }
 }

@@ -241,6 +241,8 @@ pub struct View {
     pub tool: Option<String>,
     /// Of the checkpoints screen.
     pub shelf: Shelf,
+    /// Nobody was here before: the hints say what to begin with.
+    pub newcomer: bool,
 }
 
 impl View {

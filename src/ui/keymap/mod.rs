@@ -1,5 +1,11 @@
 //! Which keys do what: the table of actions, as the operator changed it.
 
+mod names;
+mod patch;
+
+pub use names::{is_modified, key_name};
+pub use patch::KeysError;
+
 use super::actions::{ACTIONS, Action, Scope};
 
 /// What a key sequence means so far.
@@ -17,6 +23,8 @@ struct Binding {
     scope: Scope,
     keys: String,
     action: Action,
+    /// The operator's, not the table's.
+    is_own: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +36,7 @@ impl Default for KeyMap {
     /// The keys of the table.
     fn default() -> Self {
         let of = |e: &'static super::actions::Entry| {
-            e.keys.iter().map(|keys| Binding { scope: e.scope, keys: (*keys).to_owned(), action: e.action })
+            e.keys.iter().map(|keys| Binding { scope: e.scope, keys: (*keys).to_owned(), action: e.action, is_own: false })
         };
         Self { bindings: ACTIONS.iter().flat_map(of).collect() }
     }
@@ -50,10 +58,21 @@ impl KeyMap {
         Lookup::Unknown
     }
 
+    /// The first key of an action, as it is shown; none where it has none.
+    pub fn shown(&self, action: Action) -> Option<String> {
+        self.keys_of(action).next().map(shown)
+    }
+
     /// The keys of an action, in the order of the table.
     pub fn keys_of(&self, action: Action) -> impl Iterator<Item = &str> {
         self.bindings.iter().filter(move |b| b.action == action).map(|b| b.keys.as_str())
     }
+}
+
+/// A sequence as it is shown: `g l` is `gl`, and names stay apart.
+pub fn shown(keys: &str) -> String {
+    let joint = if keys.split(' ').all(|key| key.chars().count() == 1) { "" } else { " " };
+    keys.replace(' ', joint)
 }
 
 #[cfg(test)]

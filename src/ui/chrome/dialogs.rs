@@ -1,0 +1,43 @@
+//! What asks before it does something.
+
+use super::clear_row;
+use crate::tr;
+use crate::ui::line::Line;
+use crate::ui::update::Confirm;
+use crate::ui::view::Context;
+use crate::ui::widgets::text::wrap;
+use crate::ui::widgets::{Canvas, Role};
+use ratatui::layout::Rect;
+
+pub fn quit(canvas: &mut Canvas<'_>) {
+    let text = tr!("Quitting ends this run; what was recorded is kept.  y quits, any other key goes on");
+    dialog(canvas, &tr!("Quit"), &[&text]);
+}
+
+pub fn confirmation(canvas: &mut Canvas<'_>, confirm: &Confirm, typed: &Line, cx: &Context<'_>) {
+    let (verb, name) = (confirm.verb, &confirm.name);
+    let (before, behind) = typed.parts();
+    let title = cx
+        .banner
+        .map_or_else(|| tr!("Really {verb}?", verb = verb), |banner| tr!("Really {verb} on {banner}?", verb = verb, banner = banner));
+    let asked = tr!("type  {verb} {name}  to confirm; esc cancels", verb = verb, name = name);
+    dialog(canvas, &title, &[&confirm.what, &asked, &format!("{before}_{behind}")]);
+}
+
+fn dialog(canvas: &mut Canvas<'_>, title: &str, paragraphs: &[&str]) {
+    let width = (canvas.width().saturating_sub(4)).min(64);
+    let ambiguous = canvas.glyphs().ambiguous;
+    let lines: Vec<String> = paragraphs.iter().flat_map(|p| wrap(p, width.saturating_sub(4) as usize, ambiguous)).collect();
+    let height = (lines.len() as u16 + 2).min(canvas.height());
+    let (x, y) = ((canvas.width() - width) / 2, (canvas.height() - height) / 2);
+    let mut part = canvas.part(Rect::new(x, y, width, height));
+    for row in 0..height {
+        clear_row(&mut part, row);
+    }
+    let mut inner = part.frame(title, "", true);
+    // Where not all fits, the end does: what is typed stands there.
+    let skip = lines.len().saturating_sub(inner.height() as usize);
+    for (row, line) in lines.iter().skip(skip).enumerate() {
+        inner.text(1, row as u16, line, Role::Strong);
+    }
+}

@@ -1,0 +1,36 @@
+//! The menu by digits: pages of actions, for keyboards that have little more.
+
+use super::{clear_row, refusal};
+use crate::tr;
+use crate::ui::actions::Group;
+use crate::ui::view::Context;
+use crate::ui::widgets::{Canvas, Role};
+use ratatui::layout::Rect;
+
+/// Cells of a column.
+const COLUMN: u16 = 22;
+
+/// Above the last row, so that the pane and what an action says stay in sight.
+pub fn draw(canvas: &mut Canvas<'_>, group: Option<Group>, cx: &Context<'_>) {
+    let (title, items) = match group {
+        None => (tr!("menu"), Group::ALL.iter().map(|g| (g.title(), true)).collect::<Vec<_>>()),
+        Some(group) => (group.title().to_owned(), group.entries().iter().map(|e| (e.name, refusal(e, cx).is_none())).collect()),
+    };
+    let columns = (canvas.width() / COLUMN).clamp(1, 4);
+    let rows = (items.len() as u16).div_ceil(columns);
+    let height = (rows + 1).min(canvas.height().saturating_sub(1));
+    let area = Rect::new(0, canvas.height() - 1 - height, canvas.width(), height);
+    let mut part = canvas.part(area);
+    for row in 0..height {
+        clear_row(&mut part, row);
+    }
+    part.rule(0);
+    let back = if group.is_some() { tr!("0 back") } else { tr!("0 close") };
+    part.text(1, 0, &format!(" {title}  {back} "), Role::Title);
+    for (n, (name, usable)) in (0u16..).zip(items) {
+        let (x, y) = (n / rows * COLUMN, n % rows + 1);
+        let role = if usable { Role::Text } else { Role::Dim };
+        let mark = if usable { "" } else { " (n/a)" };
+        part.text_upto(x + 1, x + COLUMN, y, &format!("{} {name}{mark}", n + 1), role);
+    }
+}
