@@ -223,6 +223,6 @@ fn is_dash_gap(x: usize, line: u8, kind: ChartGlyphs) -> bool {
     match line {
         0 => false,
         1 => x / dash % 2 == 1,
-        2.. => x % dash != 0,
+        2.. => !x.is_multiple_of(dash),
     }
 }
