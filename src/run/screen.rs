@@ -5,10 +5,11 @@ use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
-use crate::journal::{Delivery, Recording};
-use crate::source::{LiveSource, Playback, RecordingSource};
+use crate::journal::{Delivery, Integrity, Recording};
+use crate::source::{LiveSource, Playback, RecordingSource, SourceError};
+use crate::state::DashState;
 use crate::telemetry::{Sampler, SamplerSettings};
-use crate::ui::desk::Desk;
+use crate::ui::desk::{Desk, ReplayDesk};
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::Lang;
 use crate::ui::session::Said;
@@ -89,7 +90,8 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let sampler = sampler.map_err(Failure::failed)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let outcome = run(Box::new(source), Box::new(Crew::default()), options(config, None));
+    let crew = Crew::new(recordings(config), started.recording.clone());
+    let outcome = run(Box::new(source), Box::new(crew), options(config, None));
     sampler.stop();
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
@@ -100,6 +102,12 @@ pub fn live(started: Started, config: &Config) -> Outcome {
         Some(reason) => Err(Failure::failed(reason)),
         None => ended(outcome.map_err(Failure::failed)?),
     }
+}
+
+/// Where runs are recorded to.
+fn recordings(config: &Config) -> Option<PathBuf> {
+    let state = || Dirs::from_process().ok().map(|d| d.state.join("recordings"));
+    config.record.directory.clone().or_else(state)
 }
 
 /// Ends the run. Why the end of its recording could not be written, if so.
@@ -125,16 +133,19 @@ fn lost_by_ending(started: Started) -> Option<String> {
 pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed: Option<Pace>, config: &Config) -> Outcome {
     let name = recording.path().display().to_string();
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    if speed.is_none() {
+        source = source.made_watchable();
+    }
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
     if let Some(seq) = stop.or(from) {
         source.set_playing(false);
         source.seek(seq);
     }
-    ended(run(Box::new(source), Box::new(Crew::default()), options(config, Some(name))).map_err(Failure::failed)?)
+    ended(run(Box::new(source), Box::new(Crew::new(recordings(config), None)), options(config, Some(name))).map_err(Failure::failed)?)
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
-pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str, config: &Config) -> Outcome {
+pub fn shot(recording: Recording, at: Option<Seq>, path: &Path, size: &str, config: &Config) -> Result<Integrity, Failure> {
     let bad = || Failure::usage(format!("`{size}` is no size; write columns and rows, such as 120x36"));
     let (columns, rows) = size.split_once('x').ok_or_else(bad)?;
     let number = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=500).contains(n)).ok_or_else(bad);
@@ -142,6 +153,7 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format: shot::Format = extension.parse().map_err(Failure::usage)?;
     let seq = at.unwrap_or(recording.end());
+    let mut recording = recording;
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
         tier: tier(config).unwrap_or(Tier::Truecolor),
@@ -159,12 +171,16 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
         damage: recording.integrity().told(),
         name: recording.path().display().to_string(),
     };
+    let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    let desk = Desk { replay: replay_desk(&mut source, &state).map_err(Failure::usage)?, ..Desk::default() };
+    let mut view = View::default();
+    view.go(ScreenId::Replay);
     let context = Context {
         state: &state,
-        desk: &Desk::default(),
+        desk: &desk,
         keys: &KeyMap::default(),
         lang: Lang::English,
-        view: &View::default(),
+        view: &view,
         theme: &theme,
         caps: &caps,
         playback: Some(&playback),
@@ -173,5 +189,20 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     };
     let picture = shot::write(&draw(&context, area), &theme, format);
     std::fs::write(path, picture).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
-    Ok(Code::Holds)
+    Ok(source.recording().integrity().clone())
+}
+
+/// All that can be found out about the recording, with the episode at the playhead.
+fn replay_desk(source: &mut RecordingSource, state: &DashState) -> Result<ReplayDesk, SourceError> {
+    while source.read_on(usize::MAX)? {}
+    let lane = View::default().lane;
+    let book = source.book();
+    let episode = state.lane(lane).map(|l| l.episode.episode).or_else(|| book.episodes.first().map(|e| e.episode));
+    let mut desk = ReplayDesk { book, ..ReplayDesk::default() };
+    if let Some(episode) = episode {
+        source.track(lane, episode);
+        while source.read_on(usize::MAX)? {}
+        desk.track = source.track(lane, episode);
+    }
+    Ok(desk)
 }

@@ -1,5 +1,7 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
+mod seats;
+
 use super::actions::{ACTIONS, Action, Entry, Group, Scope};
 use super::backstage::{Backstage, collect};
 use super::copy::copy;
@@ -17,7 +19,7 @@ use super::update::{Confirm, Effect, Facts, Pointer, act, by_key, command, point
 use super::view::{Context, PlaybackView, ScreenId, View};
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
-use crate::event::{RunState, SendError};
+use crate::event::SendError;
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -85,6 +87,8 @@ const FRAMES_BUDGET: usize = 2_000;
 const INPUTS: usize = 256;
 /// How often a source is asked when nothing else happens.
 const ASK: Duration = Duration::from_millis(33);
+/// The same while there is more of a recording to be read.
+const READING: Duration = Duration::from_millis(1);
 
 /// What is open above the panes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,6 +101,8 @@ pub enum Open {
     Search(String),
     /// The pages of the menu by digits, or the actions of one page.
     Menu(Option<Group>),
+    /// Lines under a title.
+    Told(String, Vec<String>),
     /// A command that waits for its name, and what was typed of it.
     Confirm(Confirm, String),
     /// Quitting would end the run.
@@ -108,6 +114,8 @@ struct App {
     view: View,
     look: Look,
     source: Box<dyn FrameSource>,
+    /// The live run, while a recording is looked at.
+    parked: Option<Box<seats::Seat>>,
     backstage: Box<dyn Backstage>,
     desk: Desk,
     options: UiOptions,
@@ -177,7 +185,8 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
         if !app.outbox.is_empty() {
             screen.send(&std::mem::take(&mut app.outbox))?;
         }
-        match rx.recv_timeout(if dirty { frame_time.min(ASK) } else { ASK }) {
+        let ask = if app.desk.replay.is_reading() { READING } else { ASK };
+        match rx.recv_timeout(if dirty { frame_time.min(ask) } else { ask }) {
             Ok(incoming) => {
                 app.incoming(incoming);
                 while let Ok(more) = rx.try_recv() {
@@ -234,6 +243,7 @@ impl App {
             view,
             look,
             source,
+            parked: None,
             backstage,
             desk: Desk::default(),
             options,
@@ -282,6 +292,7 @@ impl App {
         let status = self.source.poll(&mut frames, FRAMES_BUDGET)?;
         let now = Instant::now();
         let mut changed = false;
+        let mut stopped = false;
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
@@ -291,10 +302,17 @@ impl App {
                 Frame::Event(envelope) => {
                     self.state.apply(&envelope)?;
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
+                    if let Some(hit) = self.desk.stops.note(&envelope, &self.state) {
+                        changed = true;
+                        stopped = self.hit(hit);
+                    }
+                    if stopped {
+                        break;
+                    }
                 }
             }
         }
-        let ended = status == SourceStatus::Ended;
+        let ended = status == SourceStatus::Ended && !stopped;
         let news = changed || ended != self.source_ended;
         self.source_ended = ended;
         let name = self.options.recording.clone().unwrap_or_default();
@@ -309,7 +327,8 @@ impl App {
         });
         let moved = playback != self.playback;
         self.playback = playback;
-        Ok(news || moved)
+        let studied = self.study()?;
+        Ok(self.take_parked()? || studied || news || moved)
     }
 
     /// Takes up what backstage brought; true when something came.
@@ -317,6 +336,9 @@ impl App {
         let (came, told) = collect(&mut *self.backstage, &mut self.desk);
         if let Some(told) = told {
             self.notice = told;
+        }
+        if let Some(opened) = self.desk.opened.take() {
+            self.sit_down(opened);
         }
         came
     }
@@ -361,6 +383,7 @@ impl App {
     fn mouse(&mut self, mouse: MouseEvent) {
         let pointer = match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => Pointer::Click,
+            MouseEventKind::Drag(MouseButton::Left) => Pointer::Drag,
             MouseEventKind::ScrollUp => Pointer::WheelUp,
             MouseEventKind::ScrollDown => Pointer::WheelDown,
             MouseEventKind::Down(_)
@@ -374,11 +397,9 @@ impl App {
             (Open::Help(at), Pointer::WheelUp) => self.open = Open::Help(at.saturating_sub(3)),
             (Open::Help(at), Pointer::WheelDown) => self.open = Open::Help((at + 3).min(ACTIONS.len() - 1)),
             // What is open has the keys; a click past it must not change what lies beneath.
-            (Open::Help(_) | Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::ConfirmQuit, _) => {}
+            (Open::Help(_) | Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::Told(..) | Open::ConfirmQuit, _) => {}
             (Open::Nothing | Open::Menu(_), _) => {
-                let facts =
-                    facts(self.area, &self.look.caps, (&self.state, &self.desk), self.playback.as_ref(), &*self.source, &self.options);
-                point(pointer, mouse.column, mouse.row, &mut self.view, &facts);
+                self.with_facts(|view, facts| point(pointer, mouse.column, mouse.row, view, facts));
             }
         }
     }
@@ -388,7 +409,7 @@ impl App {
         match &mut self.open {
             Open::Command(input) | Open::Search(input) => input.push_str(&line),
             Open::Confirm(..) => self.notice = "a paste confirms nothing; type it".into(),
-            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::ConfirmQuit => {
+            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::Told(..) | Open::ConfirmQuit => {
                 self.notice = "pasted text is not taken as keys".into();
             }
         }
@@ -416,6 +437,8 @@ impl App {
                 }
             }
             Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
+            // Any key closes what was told.
+            Open::Told(..) => {}
             Open::ConfirmQuit => match name.as_deref() {
                 // ctrl-c twice quits, as a shell would.
                 Some("y" | "Y" | "ctrl-c") => self.ended = Some(Ended::Quit),
@@ -526,11 +549,22 @@ impl App {
                 }
                 Effect::Play(playing) => self.with_playback(|p| p.set_playing(playing)),
                 Effect::SetSpeed(speed) => self.with_playback(|p| p.set_speed(speed)),
-                Effect::Seek(seq) => self.with_playback(|p| {
-                    p.set_playing(false);
-                    p.seek(seq);
-                }),
-                Effect::StepPlayback(unit, count) => self.with_playback(|p| p.step(unit, count)),
+                Effect::Seek(seq) => self.seek(seq),
+                Effect::StepPlayback(unit, count) => {
+                    self.view.replay.place = None;
+                    self.with_playback(|p| p.step(unit, count));
+                }
+                Effect::Replay(effect) => {
+                    if let Err(told) = self.replay_effect(effect) {
+                        self.notice = told;
+                    }
+                }
+                Effect::Stops(effect) => {
+                    if let Err(told) = self.stop_effect(effect) {
+                        self.notice = told;
+                    }
+                }
+                Effect::Tell(title, lines) => self.open = Open::Told(title, lines),
                 Effect::LoadTheme(name) => {
                     if let Err(error) = self.look.set_theme(&name) {
                         self.notice = error.to_string();
@@ -560,8 +594,7 @@ impl App {
                 Effect::Redraw => self.redraw = true,
                 Effect::Suspend => self.suspend = true,
                 Effect::Quit => {
-                    let ends_run = self.playback.is_none() && self.state.run_state != RunState::Ended;
-                    if ends_run {
+                    if self.would_end_run() {
                         self.open = Open::ConfirmQuit;
                     } else {
                         self.ended = Some(Ended::Quit);

@@ -1,7 +1,9 @@
 //! The app without a terminal: keys and the mouse in, commands and pictures out.
 
 use super::*;
-use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, SafeText, Seed, Seq, inbox};
+use crate::event::{
+    CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, RunState, SafeText, Seed, Seq, inbox,
+};
 use crate::source::{Playback, RecordingSource};
 use crate::ui::view::{PaneId, Share};
 use crate::ui::widgets::testing::rows;
@@ -201,7 +203,7 @@ fn a_replay_plays_again_from_its_end_and_pauses_by_name() {
 #[test]
 fn a_mark_of_a_replay_is_a_place_in_the_recording() {
     let mut app = replay((120, 36));
-    type_keys(&mut app, ":seek 40\n");
+    type_keys(&mut app, ":seek @40\n");
     app.take_frames().unwrap();
     type_keys(&mut app, "m$");
     app.take_frames().unwrap();

@@ -62,7 +62,7 @@ pub fn between(area: Rect) -> Rect {
 
 /// Alerts whose newest state is firing.
 pub fn firing(cx: &Context<'_>) -> usize {
-    super::panes::alerts::current(cx.state).iter().filter(|a| a.change.state == crate::event::AlertState::Firing).count()
+    super::panes::alerts::firing(cx.state)
 }
 
 fn hints(canvas: &mut Canvas<'_>, y: u16, cx: &Context<'_>) {
@@ -123,6 +123,7 @@ pub fn overlay(buffer: &mut Buffer, area: Rect, cx: &Context<'_>, open: &Open, n
         Open::Search(line) => input_line(&mut canvas, last, "/", line),
         Open::Menu(group) => menu(&mut canvas, *group, cx),
         Open::Confirm(confirm, typed) => confirmation(&mut canvas, confirm, typed, cx),
+        Open::Told(title, lines) => dialog(&mut canvas, title, &lines.iter().map(String::as_str).collect::<Vec<_>>()),
         Open::ConfirmQuit => {
             dialog(&mut canvas, "Quit", &["Quitting ends this run; what was recorded is kept.  y quits, any other key goes on"]);
         }

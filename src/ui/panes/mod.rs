@@ -24,7 +24,7 @@ pub use tests::testing;
 mod tools;
 
 pub use chain_sheet::Motion;
-pub use layout::has_menu_key;
+pub use layout::{has_menu_key, has_popups};
 
 use layout::{Layout, arrange};
 
@@ -71,6 +71,18 @@ pub fn inside(view: &View, area: Rect, id: PaneId) -> Option<(u16, u16)> {
     let (_, part) = popup.or_else(|| layout.panes.iter().find(|(shown, _)| *shown == id).copied())?;
     let frame = if (layout.framed || popup.is_some()) && part.width >= 3 && part.height >= 3 { 2 } else { 0 };
     Some((part.width - frame, part.height - frame))
+}
+
+/// Column and row of a cell of the screen in a pane's inside; unset where it is not in it.
+pub fn cell_of(view: &View, area: Rect, id: PaneId, x: u16, y: u16) -> Option<(u16, u16)> {
+    let at = Position::new(x.checked_sub(area.x)?, y.checked_sub(area.y)?);
+    let layout = arrange(area.width, area.height, view);
+    let popup = layout.popup.filter(|(shown, _)| *shown == id);
+    let (_, part) = popup.or_else(|| layout.panes.iter().find(|(shown, _)| *shown == id).copied())?;
+    let (width, height) = inside(view, area, id)?;
+    let frame = (part.width - width) / 2;
+    let inner = Rect::new(part.x + frame, part.y + frame, width, height);
+    inner.contains(at).then(|| (at.x - inner.x, at.y - inner.y))
 }
 
 /// The pane under a cell of `area`; a tab is the pane that it shows.

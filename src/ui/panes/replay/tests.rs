@@ -1,0 +1,1 @@
+//! The replay screen at every size and with every key.
