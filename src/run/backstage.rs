@@ -96,7 +96,7 @@ fn opened(path: &Path, mut source: RecordingSource, at: Option<(crate::event::La
 /// Recordings by their headers, newest first. What is no recording is passed over.
 fn catalogue<'a>(directories: impl Iterator<Item = &'a PathBuf>) -> Vec<Recorded> {
     let files = directories.filter_map(|d| std::fs::read_dir(d).ok()).flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let mut found: Vec<Recorded> = files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).filter_map(|p| recorded(p)).collect();
+    let mut found: Vec<Recorded> = files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).filter_map(recorded).collect();
     found.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.path.cmp(&b.path)));
     found.dedup_by(|a, b| a.path == b.path);
     found

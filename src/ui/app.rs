@@ -608,6 +608,10 @@ impl App {
     fn with_playback(&mut self, what: impl FnOnce(&mut dyn crate::source::Playback)) {
         if let Some(playback) = self.source.playback() {
             what(playback);
+            // The next key may hang on where the playhead is now.
+            if let Some(shown) = self.playback.as_mut() {
+                (shown.head, shown.playing) = (playback.head(), playback.is_playing() && shown.playing);
+            }
         }
     }
 

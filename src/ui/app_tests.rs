@@ -294,3 +294,6 @@ fn a_click_focuses_and_a_wheel_scrolls_what_is_under_it() {
     point_at(&mut app, click, 3, 3);
     assert_eq!((app.view.focus, app.view.share, &app.open), (PaneId::Gpu, Share::Normal, &Open::ConfirmQuit));
 }
+
+#[path = "replay_tests.rs"]
+mod replay_screen;

@@ -89,7 +89,11 @@ pub fn draw_sheet(inner: &mut Canvas<'_>, sheet: &Sheet<'_>, seen: Seen, height:
                 break;
             }
             if is_future {
-                line.future(number == 0, inner).draw(inner, y, &sheet.view.search);
+                let (line, is_said) = line.future(number == 0, inner);
+                line.draw(inner, y, &sheet.view.search);
+                if !is_said {
+                    inner.text(0, y, ".", Role::Dim);
+                }
             } else {
                 line.draw(inner, y, &sheet.view.search);
             }
@@ -129,20 +133,21 @@ fn draw_cursor(inner: &mut Canvas<'_>, y: u16, indent: u16) {
 }
 
 impl Line {
-    /// The line of something that has not happened yet: dim, and said in words on a row's first line.
-    fn future(&self, is_first: bool, inner: &Canvas<'_>) -> Line {
+    /// The line of something that has not happened yet: dim, and said in words on a row's first line; whether it is said.
+    fn future(&self, is_first: bool, inner: &Canvas<'_>) -> (Line, bool) {
         let spans: Vec<(String, Role)> = self.spans.iter().map(|(text, _)| (text.clone(), Role::Dim)).collect();
         let right = self.right.as_ref().map(|(text, _)| text.as_str());
         if !is_first {
-            return Line { spans, right: right.map(|text| (text.to_owned(), Role::Dim)) };
+            return (Line { spans, right: right.map(|text| (text.to_owned(), Role::Dim)) }, true);
         }
         let used: u16 = spans.iter().map(|(text, _)| inner.measure(text)).sum();
         let room = inner.width().saturating_sub(used);
         let word = tr!("(future)");
         let both = right.map(|text| format!("{text}  {word}")).filter(|both| inner.measure(both) + 2 <= room);
         let alone = Some(word).filter(|word| inner.measure(word) < room);
+        let is_said = both.is_some() || alone.is_some();
         let right = both.or(alone).or_else(|| right.map(str::to_owned));
-        Line { spans, right: right.map(|text| (text, Role::Dim)) }
+        (Line { spans, right: right.map(|text| (text, Role::Dim)) }, is_said)
     }
 
     pub fn holds(&self, needle: &str) -> bool {

@@ -315,7 +315,7 @@ fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
     inner.text_before(columns.episode, 1, "ep", Role::Dim);
     inner.text_before(columns.episode_return, 1, "ret", Role::Dim);
     inner.text_before(columns.length, 1, "len", Role::Dim);
-    inner.text_upto(columns.length + 2, columns.ending, 1, "ckpt", Role::Dim);
+    inner.text_upto(columns.length + 1, columns.ending, 1, "ckpt", Role::Dim);
     inner.text_upto(columns.ending, width, 1, "end", Role::Dim);
 }
 
@@ -329,7 +329,7 @@ struct Columns {
 
 impl Columns {
     fn of(width: u16) -> Self {
-        Self { episode: 7, episode_return: 13, length: 18, ending: width.saturating_sub(7).max(20) }
+        Self { episode: 6, episode_return: 12, length: 16, ending: width.saturating_sub(7).max(18) }
     }
 }
 
@@ -345,7 +345,7 @@ fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, 
             inner.text_before(columns.episode, y, &name, Role::Text);
             inner.text_before(columns.episode_return, y, &format::or_unset(item.episode_return, |r| format!("{r:.2}")), Role::Text);
             inner.text_before(columns.length, y, &item.length.to_string(), Role::Text);
-            inner.text_upto(columns.length + 2, columns.ending.saturating_sub(1), y, item.checkpoint_short(), Role::Dim);
+            inner.text_upto(columns.length + 1, columns.ending.saturating_sub(1), y, item.checkpoint_short(), Role::Dim);
             let (word, role) = item.ending();
             let end = inner.text_upto(columns.ending, width, y, word, role);
             if item.tool_errors > 0 {

@@ -52,17 +52,17 @@ pub fn errors(scene: Scene<'_>) -> Vec<Seq> {
     rows(scene).iter().filter(|row| failed(row)).map(|r| r.seq).collect()
 }
 
-/// `2 of 3 matches here, 7 in the recording`.
+/// `2 of 3 here, 7 in all`.
 pub fn found(scene: Scene<'_>) -> String {
     let found = matches(scene);
     let cursor = cursor_row(scene).map(|r| r.seq);
     let all = found.len();
     let here = match found.iter().position(|seq| Some(*seq) == cursor) {
-        Some(at) => tr!("{at} of {all} in this episode", at = at + 1, all = all),
-        None => tr!("{all} in this episode", all = all),
+        Some(at) => tr!("{at} of {all} here", at = at + 1, all = all),
+        None => tr!("{all} here", all = all),
     };
     match scene.desk.replay.tallies.get(&Quest::Search) {
-        Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in the recording", n = tally.hits.len())),
+        Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in all", n = tally.hits.len())),
         Some(tally) => format!(
             "{here}, {}",
             tr!(
