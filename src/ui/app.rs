@@ -547,11 +547,15 @@ impl App {
                         self.notice = error.to_string();
                     }
                 }
-                Effect::Play(playing) => self.with_playback(|p| p.set_playing(playing)),
+                Effect::Play(playing) => {
+                    self.desk.replay.looking = None;
+                    self.with_playback(|p| p.set_playing(playing));
+                }
                 Effect::SetSpeed(speed) => self.with_playback(|p| p.set_speed(speed)),
                 Effect::Seek(seq) => self.seek(seq),
                 Effect::StepPlayback(unit, count) => {
                     self.view.replay.place = None;
+                    self.desk.replay.looking = None;
                     self.with_playback(|p| p.step(unit, count));
                 }
                 Effect::Replay(effect) => {
@@ -590,7 +594,10 @@ impl App {
                 Effect::OpenSearch => self.open = Open::Search(String::new()),
                 Effect::OpenMenu => self.open = Open::Menu(None),
                 Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, String::new()),
-                Effect::Close => self.open = Open::Nothing,
+                Effect::Close => {
+                    self.desk.replay.looking = None;
+                    self.open = Open::Nothing;
+                }
                 Effect::Redraw => self.redraw = true,
                 Effect::Suspend => self.suspend = true,
                 Effect::Quit => {

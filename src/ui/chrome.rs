@@ -4,7 +4,7 @@ use super::actions::{ACTIONS, Action, Entry, Group, Needs};
 use super::app::Open;
 use super::theme::{Caps, Theme};
 use super::update::Confirm;
-use super::view::Context;
+use super::view::{Context, ScreenId};
 use super::widgets::text::{Ambiguous, wrap};
 use super::widgets::{Canvas, Glyphs, Paint, Role};
 use ratatui::buffer::Buffer;
@@ -92,12 +92,30 @@ fn hints(canvas: &mut Canvas<'_>, y: u16, cx: &Context<'_>) {
         Action::Faster,
         Action::Quit,
     ];
+    let by_step = [
+        Action::Help,
+        Action::TogglePause,
+        Action::StepDecision,
+        Action::StepBack,
+        Action::Continue,
+        Action::EpisodeList,
+        Action::Inspect,
+        Action::Break,
+        Action::NextError,
+        Action::Search,
+        Action::Quit,
+    ];
+    let actions = match (cx.playback, cx.view.screen) {
+        (None, _) => live,
+        (Some(_), ScreenId::Replay) => by_step,
+        (Some(_), _) => replay,
+    };
     let mut x = 1;
     if super::panes::has_menu_key(canvas.width(), y.saturating_sub(1)) {
         x = canvas.text(x, y, "0", Role::BorderFocused);
         x = canvas.text(x + 1, y, "menu", Role::Dim) + 2;
     }
-    for action in if cx.playback.is_some() { replay } else { live } {
+    for action in actions {
         let Some(entry) = ACTIONS.iter().find(|e| e.action == action) else { continue };
         let key = &cx.keys.keys_of(action).next().unwrap_or_default().replace(' ', "");
         let room = canvas.measure(key) + canvas.measure(entry.name) + 3;

@@ -70,7 +70,10 @@ impl Session {
 
     /// Takes it up again; what can't be is told.
     pub fn resume(&self, view: &mut View, look: &mut Look, said: Said) -> Result<(), String> {
-        view.focus = self.focus;
+        // The screen of this start may be another one.
+        if view.screen.panes().contains(&self.focus) {
+            view.focus = self.focus;
+        }
         view.share = self.share;
         view.detail = self.detail;
         view.chart.smoothing_tenths = self.smoothing_tenths.min(9);

@@ -49,7 +49,7 @@ impl App {
             self.view.lane = lane;
             self.desk.replay.looking = Some(Looking { what: Sought::Episode(lane, episode), from: Seq(0), forward: true });
         }
-        self.notice = tr!("opened; the live run goes on, gl goes back to it");
+        self.notice = tr!("opened; gl goes back to the live run, which goes on");
     }
 
     /// Back to the live run, as it was left and with all that has come since.
@@ -189,6 +189,7 @@ impl App {
     /// The playhead goes there and stands still.
     pub(super) fn seek(&mut self, seq: Seq) {
         self.view.replay.place = None;
+        self.desk.replay.looking = None;
         self.with_playback(|p| {
             p.set_playing(false);
             p.seek(seq);
@@ -243,7 +244,7 @@ impl App {
         if let Some(playback) = self.source.playback() {
             self.desk.replay.tallies = playback.tallies();
         }
-        self.notice = tr!("looking for it: {read}", read = panes::replay::read_so_far(&self.desk));
+        self.notice = tr!("looking for it in the recording; esc gives up");
         self.desk.replay.looking = Some(Looking { what, from, forward });
         self.arrive();
     }
