@@ -74,6 +74,11 @@ impl Recording {
         Ok(recording)
     }
 
+    /// The header alone, which is quick whatever the size; none where the file is a later segment of a recording.
+    pub fn header_of(path: &Path) -> Result<Option<Header>, ReadError> {
+        Segment::open(path).map(|(segment, header)| segment.mark.is_none().then_some(header))
+    }
+
     fn read_end(&mut self) -> Result<(), ReadError> {
         self.t_ns_end = self.event_at(self.map.last)?.map_or(0, |e| e.t_ns);
         let run_state = self.event_at(self.map.last_run_state)?.map(|e| e.event);

@@ -1,21 +1,44 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use crate::config::Config;
-use crate::event::Level;
-use crate::ui::backstage::{Ask, Backstage, News};
+use crate::cond::Condition;
+use crate::event::{Envelope, MonotonicClock};
+use crate::journal::Recording;
+use crate::source::{Probe, RecordingSource};
+use crate::state::DashState;
+use crate::ui::backstage::{Ask, Backstage, News, Opened};
+use crate::ui::desk::Recorded;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The crew: work in threads of its own, whose results wait to be collected.
 pub struct Crew {
+    sender: Sender<News>,
+    results: Receiver<News>,
+    /// Where recordings are kept, if anywhere.
+    recordings: Option<PathBuf>,
+    /// What the live run is recorded to.
+    own: Option<PathBuf>,
+    /// How checkpoints are to be evaluated, until the bench is started.
     plan: Option<BenchPlan>,
-    /// Started when it is first needed.
     bench: Option<Bench>,
 }
 
 impl Crew {
-    /// `env` and `level` of the run or the recording that is looked at.
-    pub fn new(config: &Config, env: &str, level: Level) -> Self {
-        Self { plan: Some(BenchPlan::new(config, env, level)), bench: None }
+    pub fn new(recordings: Option<PathBuf>, own: Option<PathBuf>, plan: BenchPlan) -> Self {
+        let (sender, results) = channel();
+        Self { sender, results, recordings, own, plan: Some(plan), bench: None }
+    }
+
+    /// Does the work in a thread of its own.
+    fn begin(&self, work: impl FnOnce() -> News + Send + 'static) -> Result<(), String> {
+        let sender = self.sender.clone();
+        let thread = std::thread::Builder::new().name("backstage".into()).spawn(move || {
+            // Nobody collects when the console is gone.
+            let _ = sender.send(work());
+        });
+        thread.map(drop).map_err(|e| format!("no thread for it: {e}"))
     }
 }
 
@@ -28,10 +51,153 @@ impl Backstage for Crew {
                 }
                 self.bench.as_ref().map_or(Err("the thread that evaluates could not be started".to_owned()), |bench| bench.ask(ask))
             }
+            Ask::Catalogue => {
+                let directories = self.recordings.clone().into_iter().chain(self.own.as_deref().and_then(Path::parent).map(Path::to_owned));
+                let directories: std::collections::BTreeSet<PathBuf> = directories.collect();
+                self.begin(move || News::Catalogue(catalogue(directories.iter())))
+            }
+            Ask::Open { path, at } => {
+                let path = path.or_else(|| self.own.clone()).ok_or("this run is not recorded: there is nothing to open")?;
+                self.begin(move || open(&path).map_or_else(News::Told, |source| News::Opened(opened(&path, source, at))))
+            }
         }
     }
 
     fn news(&mut self) -> Vec<News> {
-        self.bench.iter().flat_map(Bench::news).map(News::Bench).collect()
+        let of_bench = self.bench.iter().flat_map(Bench::news).map(News::Bench);
+        self.results.try_iter().chain(of_bench).collect()
+    }
+
+    fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
+        Condition::compile(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e.to_string()))
+    }
+}
+
+struct Compiled(Condition);
+
+impl Probe for Compiled {
+    fn holds(&self, envelope: &Envelope, state: &DashState) -> bool {
+        self.0.matches(envelope, state)
+    }
+}
+
+/// The notice has one line: the place is said in words there, and needs no caret below it.
+fn one_line(error: &str) -> String {
+    error.lines().take(2).map(str::trim).collect::<Vec<_>>().join("  ")
+}
+
+fn open(path: &Path) -> Result<RecordingSource, String> {
+    let told = |reason: &dyn std::fmt::Display| format!("not opened: {reason}");
+    let recording = Recording::open(path).map_err(|e| told(&e))?;
+    let source = RecordingSource::new(recording, MonotonicClock::start()).map_err(|e| told(&e))?;
+    Ok(source.made_watchable())
+}
+
+fn opened(path: &Path, mut source: RecordingSource, at: Option<(crate::event::LaneId, crate::event::EpisodeId)>) -> Opened {
+    crate::source::Playback::set_playing(&mut source, false);
+    Opened { name: path.display().to_string(), source: Box::new(source), at }
+}
+
+/// Recordings by their headers, newest first. What is no recording is passed over.
+fn catalogue<'a>(directories: impl Iterator<Item = &'a PathBuf>) -> Vec<Recorded> {
+    let files = directories.filter_map(|d| std::fs::read_dir(d).ok()).flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut found: Vec<Recorded> = files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).filter_map(recorded).collect();
+    found.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.path.cmp(&b.path)));
+    found.dedup_by(|a, b| a.path == b.path);
+    found
+}
+
+fn recorded(path: PathBuf) -> Option<Recorded> {
+    let header = Recording::header_of(&path).ok()??;
+    Some(Recorded {
+        name: path.file_stem()?.to_string_lossy().into_owned(),
+        path,
+        started: header.started,
+        agent: header.checkpoint.map(|c| c.id.0),
+        env: header.env.name,
+        level: header.level,
+        lanes: header.lanes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{EpisodeId, LaneId, Seq};
+
+    fn crew(recordings: Option<PathBuf>, own: Option<PathBuf>) -> Crew {
+        let plan = BenchPlan {
+            places: Vec::new(),
+            env: "ops".into(),
+            level: crate::event::Level::L0,
+            device: crate::model::DeviceChoice::Cpu,
+            settings: crate::learn::PolicySettings::default(),
+        };
+        Crew::new(recordings, own, plan)
+    }
+
+    fn recordings() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
+    }
+
+    fn wait_for(crew: &mut Crew) -> News {
+        loop {
+            if let Some(news) = crew.news().pop() {
+                return news;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn the_catalogue_has_recordings_newest_first_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["success", "failure", "healthy"] {
+            std::fs::copy(recordings().join(format!("{name}.jsonl")), dir.path().join(format!("{name}.jsonl"))).unwrap();
+        }
+        std::fs::write(dir.path().join("notes.jsonl"), "{\"not\":\"ours\"}\n").unwrap();
+        std::fs::write(dir.path().join("empty.jsonl"), "").unwrap();
+        std::fs::create_dir(dir.path().join("folder.jsonl")).unwrap();
+        let mut crew = crew(Some(dir.path().to_owned()), Some(dir.path().join("healthy.jsonl")));
+        crew.ask(Ask::Catalogue).unwrap();
+        let News::Catalogue(found) = wait_for(&mut crew) else { panic!() };
+        assert_eq!(found.len(), 3);
+        assert!(found.windows(2).all(|w| w[0].started >= w[1].started));
+        let failure = found.iter().find(|r| r.name == "failure").unwrap();
+        assert_eq!((failure.agent.as_deref(), failure.env.as_str()), (Some("deckhand-middle"), "ops"));
+    }
+
+    #[test]
+    fn what_can_not_be_opened_is_told_and_what_can_is_opened() {
+        let mut crew = crew(None, None);
+        assert!(crew.ask(Ask::Open { path: None, at: None }).unwrap_err().contains("not recorded"));
+        crew.ask(Ask::Open { path: Some("/no/such.jsonl".into()), at: None }).unwrap();
+        let News::Told(told) = wait_for(&mut crew) else { panic!() };
+        assert!(told.contains("/no/such.jsonl"), "{told}");
+        let at = Some((LaneId(0), EpisodeId(1)));
+        crew.ask(Ask::Open { path: Some(recordings().join("failure.jsonl")), at }).unwrap();
+        let News::Opened(mut opened) = wait_for(&mut crew) else { panic!() };
+        assert_eq!(opened.at, at);
+        assert!(opened.source.playback().is_some_and(|p| p.end() > Seq(0)));
+    }
+
+    #[test]
+    fn a_condition_is_asked_and_a_mistake_has_its_place() {
+        let crew = crew(None, None);
+        let probe = crew.compile("kind == 'TransitionRecorded' && reward < 0.9").unwrap();
+        let mut recording = Recording::open(&recordings().join("failure.jsonl")).unwrap();
+        let condition = Condition::compile("kind == 'TransitionRecorded' && reward < 0.9").unwrap();
+        let mut state = DashState::default();
+        let mut held = 0;
+        for envelope in recording.events_from(Seq(1)).unwrap() {
+            let envelope = envelope.unwrap();
+            state.apply(&envelope).unwrap();
+            assert_eq!(probe.holds(&envelope, &state), condition.matches(&envelope, &state));
+            held += u32::from(probe.holds(&envelope, &state));
+        }
+        assert!(held > 0);
+        let error = crew.compile("reward <").err().unwrap();
+        assert!(error.contains("column") && !error.contains('\n'), "{error}");
+        assert!(crew.compile("rewrad < 0.1").err().unwrap().contains("did you mean `reward`"));
     }
 }

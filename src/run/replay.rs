@@ -55,8 +55,8 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         None => None,
     };
     if let Some(shot) = &args.shot {
-        super::screen::shot(&mut recording, stop.or(from), shot, &args.size, args.screen.into(), config)?;
-        return partial(recording.integrity());
+        let integrity = super::screen::shot(recording, stop.or(from), shot, &args.size, args.screen.into(), config)?;
+        return partial(&integrity);
     }
     let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if args.headless || args.json || !has_terminal {

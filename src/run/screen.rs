@@ -1,14 +1,16 @@
 //! The console on a live run or on a recording.
 
 use super::backstage::Crew;
+use super::bench::BenchPlan;
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
-use crate::journal::{Delivery, Recording};
-use crate::source::{LiveSource, Playback, RecordingSource};
+use crate::journal::{Delivery, Integrity, Recording};
+use crate::source::{LiveSource, Playback, RecordingSource, SourceError};
+use crate::state::DashState;
 use crate::telemetry::{Sampler, SamplerSettings};
-use crate::ui::desk::Desk;
+use crate::ui::desk::{Desk, ReplayDesk};
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::Lang;
 use crate::ui::session::Said;
@@ -115,7 +117,8 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let sampler = sampler.map_err(Failure::failed)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let crew = Crew::new(config, &config.run.env, config.run.level);
+    let plan = BenchPlan::new(config, &config.run.env, config.run.level);
+    let crew = Crew::new(recordings(config), started.recording.clone(), plan);
     let outcome = run(Box::new(source), Box::new(crew), options);
     sampler.stop();
     let recording = started.recording.clone();
@@ -127,6 +130,12 @@ pub fn live(started: Started, config: &Config) -> Outcome {
         Some(reason) => Err(Failure::failed(reason)),
         None => ended(outcome.map_err(Failure::failed)?),
     }
+}
+
+/// Where runs are recorded to.
+fn recordings(config: &Config) -> Option<PathBuf> {
+    let state = || Dirs::from_process().ok().map(|d| d.state.join("recordings"));
+    config.record.directory.clone().or_else(state)
 }
 
 /// Ends the run. Why the end of its recording could not be written, if so.
@@ -151,9 +160,13 @@ fn lost_by_ending(started: Started) -> Option<String> {
 /// The console on a recording.
 pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed: Option<Pace>, config: &Config) -> Outcome {
     let name = recording.path().display().to_string();
-    let crew = Crew::new(config, &recording.header().env.name, recording.header().level);
+    let plan = BenchPlan::new(config, &recording.header().env.name, recording.header().level);
+    let crew = Crew::new(recordings(config), None, plan);
     let options = options(config, Some(name))?;
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    if speed.is_none() {
+        source = source.made_watchable();
+    }
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
     if let Some(seq) = stop.or(from) {
         source.set_playing(false);
@@ -163,7 +176,14 @@ pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed:
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
-pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str, screen: ScreenId, config: &Config) -> Outcome {
+pub fn shot(
+    recording: Recording,
+    at: Option<Seq>,
+    path: &Path,
+    size: &str,
+    screen: ScreenId,
+    config: &Config,
+) -> Result<Integrity, Failure> {
     let bad = || Failure::usage(format!("`{size}` is no size; write columns and rows, such as 120x36"));
     let (columns, rows) = size.split_once('x').ok_or_else(bad)?;
     let number = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=500).contains(n)).ok_or_else(bad);
@@ -175,6 +195,7 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
         return Err(Failure::usage(format!("{}: is no regular file; name one that can be made", path.display())));
     }
     let seq = at.unwrap_or(recording.end());
+    let mut recording = recording;
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
         tier: tier(config).unwrap_or(Tier::Truecolor),
@@ -194,11 +215,13 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
         damage: recording.integrity().told(),
         name: recording.path().display().to_string(),
     };
+    let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    let desk = Desk { replay: replay_desk(&mut source, &state).map_err(Failure::usage)?, ..Desk::default() };
     let mut view = View::default();
     view.go(screen);
     let context = Context {
         state: &state,
-        desk: &Desk::default(),
+        desk: &desk,
         keys: &keys,
         lang: lang(config),
         view: &view,
@@ -210,5 +233,20 @@ pub fn shot(recording: &mut Recording, at: Option<Seq>, path: &Path, size: &str,
     };
     let picture = shot::write(&draw(&context, area), &theme, format).map_err(Failure::failed)?;
     std::fs::write(path, picture).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
-    Ok(Code::Holds)
+    Ok(source.recording().integrity().clone())
+}
+
+/// All that can be found out about the recording, with the episode at the playhead.
+fn replay_desk(source: &mut RecordingSource, state: &DashState) -> Result<ReplayDesk, SourceError> {
+    while source.read_on(usize::MAX)? {}
+    let lane = View::default().lane;
+    let book = source.book();
+    let episode = state.lane(lane).map(|l| l.episode.episode).or_else(|| book.episodes.first().map(|e| e.episode));
+    let mut desk = ReplayDesk { book, ..ReplayDesk::default() };
+    if let Some(episode) = episode {
+        source.track(lane, episode);
+        while source.read_on(usize::MAX)? {}
+        desk.track = source.track(lane, episode);
+    }
+    Ok(desk)
 }

@@ -4,14 +4,25 @@
 //! Accepts: seeks (recordings only); commands go by the sender that a live source carries.
 //! Test: `cargo test --lib source::`, `cargo test --test one_path`.
 
+mod book;
 mod live;
 mod recording;
+mod study;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod track;
 
 pub use crate::journal::Delivery as Frame;
+pub use book::{Book, Episode};
 pub use live::LiveSource;
 pub use recording::RecordingSource;
+pub use tally::{Errors, Probe, Quest, Tally, Words};
+pub use track::{Beat, Track};
 
-use crate::event::{CommandSender, Pace, Seq, StepUnit};
+use crate::event::{CommandSender, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,4 +68,20 @@ pub trait Playback {
     fn step(&mut self, unit: StepUnit, count: i64);
     /// What is wrong with the file, if anything is.
     fn damage(&self) -> Option<&str>;
+    /// Whether it plays a decision a second at `x1`, because the recorded times are too fast to watch.
+    fn is_by_decision(&self) -> bool;
+
+    /// Reads on what is to be found out besides, at most about `budget` events of each kind; whether anything was.
+    fn read_on(&mut self, budget: usize) -> Result<bool, SourceError>;
+    /// The episodes, as far as they are read.
+    fn book(&self) -> Arc<Book>;
+    /// The track of an episode, as far as it is read; unset while the book does not have the episode. One track is made at a
+    /// time: that which was asked for last.
+    fn track(&mut self, lane: LaneId, episode: EpisodeId) -> Option<Arc<Track>>;
+    /// The last event of a step, by reading the episode up to it; unset where there is no such step.
+    fn step_end(&mut self, lane: LaneId, episode: EpisodeId, step: StepIndex) -> Result<Option<Seq>, SourceError>;
+    /// Begins to look for something in the whole recording, in place of what this quest looked for before.
+    fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>);
+    fn forget(&mut self, quest: Quest);
+    fn tallies(&self) -> BTreeMap<Quest, Arc<Tally>>;
 }

@@ -1,8 +1,10 @@
 //! A recording, played at any speed.
 
-use super::{Frame, FrameSource, Playback, SourceError, SourceStatus};
-use crate::event::{Clock, CommandSender, Envelope, Pace, Seq, StepUnit};
+use super::study::Study;
+use super::{Book, Frame, FrameSource, Playback, Probe, Quest, SourceError, SourceStatus, Tally, Track};
+use crate::event::{Clock, CommandSender, Envelope, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};
 use crate::journal::Recording;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +12,15 @@ use std::time::Duration;
 pub struct RecordingSource {
     recording: Recording,
     clock: Arc<dyn Clock>,
-    /// The last event that was handed out.
+    /// The last event that was handed out, and the time at which it is played.
     head: Seq,
     head_t_ns: u64,
     playing: bool,
     speed: Pace,
-    /// The clock, and the recorded time at which the playhead was then.
+    /// A decision a second, whatever the recorded times are.
+    by_decision: bool,
+    study: Study,
+    /// The clock, and the time of the recording at which the playhead was then.
     origin: (u64, u64),
     jump: Option<Seq>,
     /// Events read ahead, oldest first.
@@ -27,11 +32,17 @@ pub struct RecordingSource {
 
 /// Events that are read from the file at a time.
 const READ_AHEAD: usize = 512;
+/// Decisions faster than five a second can't be watched.
+const DECISION_NS_MIN: u64 = 200_000_000;
+/// A decision's time where one a second is played.
+const DECISION_NS: u64 = 1_000_000_000;
 
 impl RecordingSource {
     pub fn new(recording: Recording, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
         let (damage, damages) = (recording.integrity().told(), recording.integrity().damage.len());
         Ok(Self {
+            study: Study::new(recording.end()),
+            by_decision: false,
             recording,
             clock,
             head: Seq(0),
@@ -55,9 +66,35 @@ impl RecordingSource {
         &self.recording
     }
 
+    /// Plays a decision a second where the recorded ones are too fast to watch, as those of a run without a screen are.
+    pub fn made_watchable(mut self) -> Self {
+        let decisions = &self.recording.boundaries().decisions;
+        let mean_ns = self.recording.t_ns_end().checked_div(decisions.len() as u64);
+        self.by_decision = mean_ns.is_some_and(|ns| ns < DECISION_NS_MIN);
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn by_decision_always(&mut self) {
+        self.by_decision = true;
+    }
+
+    /// When an event is played: at its recorded time, or by the decision that it belongs to.
+    fn play_ns(&self, seq: Seq, t_ns: u64) -> u64 {
+        if !self.by_decision {
+            return t_ns;
+        }
+        let decisions = &self.recording.boundaries().decisions;
+        let settled = decisions.partition_point(|s| *s < seq);
+        let from = settled.checked_sub(1).map_or(0, |i| decisions[i].0);
+        let upto = decisions.get(settled).map_or(self.recording.end().0, |s| s.0);
+        let part = (seq.0 - from.min(seq.0)) as f64 / (upto - from).max(1) as f64;
+        (settled as u64).saturating_mul(DECISION_NS).saturating_add((part * DECISION_NS as f64) as u64)
+    }
+
     /// Takes the present as the origin of the playhead, which stays where it is: in a long gap that is between two events.
     fn rebase(&mut self) {
-        let next_t_ns = self.ahead.front().map_or(self.head_t_ns, |e| e.t_ns);
+        let next_t_ns = self.ahead.front().map_or(self.head_t_ns, |e| self.play_ns(e.seq, e.t_ns));
         let t_ns = if self.playing { self.reached_t_ns().min(next_t_ns).max(self.head_t_ns) } else { self.origin.1 };
         self.origin = (self.clock.now_ns(), t_ns);
     }
@@ -102,7 +139,7 @@ impl FrameSource for RecordingSource {
     fn poll(&mut self, out: &mut Vec<Frame>, budget: usize) -> Result<SourceStatus, SourceError> {
         if let Some(seq) = self.jump.take() {
             let state = self.recording.state_at(seq)?;
-            (self.head, self.head_t_ns) = (state.seq, state.t_ns);
+            (self.head, self.head_t_ns) = (state.seq, self.play_ns(state.seq, state.t_ns));
             self.ahead.clear();
             self.origin = (self.clock.now_ns(), self.head_t_ns);
             out.push(Frame::Snapshot(Box::new(state)));
@@ -113,16 +150,14 @@ impl FrameSource for RecordingSource {
         }
         let reached = self.reached_t_ns();
         for _ in 0..budget {
-            match self.next_event()? {
-                None => return Ok(SourceStatus::Ended),
-                Some(envelope) if envelope.t_ns > reached => return Ok(SourceStatus::Drained),
-                Some(_) => {
-                    if let Some(envelope) = self.ahead.pop_front() {
-                        (self.head, self.head_t_ns) = (envelope.seq, envelope.t_ns);
-                        out.push(Frame::Event(envelope));
-                    }
-                }
+            let Some(envelope) = self.next_event()?.cloned() else { return Ok(SourceStatus::Ended) };
+            let due = self.play_ns(envelope.seq, envelope.t_ns);
+            if due > reached {
+                return Ok(SourceStatus::Drained);
             }
+            self.ahead.pop_front();
+            (self.head, self.head_t_ns) = (envelope.seq, due);
+            out.push(Frame::Event(envelope));
         }
         Ok(SourceStatus::More)
     }
@@ -131,11 +166,12 @@ impl FrameSource for RecordingSource {
         if self.jump.is_some() {
             return true;
         }
-        let due_ns = match (self.playing, self.speed, self.next_event()) {
-            (false, _, _) | (true, _, Ok(None) | Err(_)) => u64::MAX,
-            (true, Pace::Max, Ok(Some(_))) => 0,
-            (true, Pace::Times(times), Ok(Some(next))) => {
-                let t_ns = next.t_ns;
+        let next = self.next_event().ok().flatten().map(|e| (e.seq, e.t_ns));
+        let due_ns = match (self.playing, self.speed, next) {
+            (false, _, _) | (true, _, None) => u64::MAX,
+            (true, Pace::Max, Some(_)) => 0,
+            (true, Pace::Times(times), Some((seq, t_ns))) => {
+                let t_ns = self.play_ns(seq, t_ns);
                 (t_ns.saturating_sub(self.reached_t_ns()) as f64 / times) as u64
             }
         };
@@ -204,5 +240,49 @@ impl Playback for RecordingSource {
 
     fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
+    }
+
+    fn is_by_decision(&self) -> bool {
+        self.by_decision
+    }
+
+    fn read_on(&mut self, budget: usize) -> Result<bool, SourceError> {
+        Ok(self.study.read_on(&mut self.recording, budget)?)
+    }
+
+    fn book(&self) -> Arc<Book> {
+        self.study.book()
+    }
+
+    fn track(&mut self, lane: LaneId, episode: EpisodeId) -> Option<Arc<Track>> {
+        self.study.track(lane, episode)
+    }
+
+    fn step_end(&mut self, lane: LaneId, episode: EpisodeId, step: StepIndex) -> Result<Option<Seq>, SourceError> {
+        let Some((first, last)) = self.study.book().find(lane, episode).map(|e| (e.first, e.last)) else { return Ok(None) };
+        let mut end = None;
+        for envelope in self.recording.events_from(first)? {
+            let envelope = envelope?;
+            let is_here = envelope.lane == lane && envelope.episode == Some(episode);
+            if envelope.seq > last || is_here && envelope.step.is_some_and(|s| s > step) {
+                break;
+            }
+            if is_here && envelope.step == Some(step) {
+                end = Some(envelope.seq);
+            }
+        }
+        Ok(end)
+    }
+
+    fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>) {
+        self.study.look_for(quest, probe);
+    }
+
+    fn forget(&mut self, quest: Quest) {
+        self.study.forget(quest);
+    }
+
+    fn tallies(&self) -> BTreeMap<Quest, Arc<Tally>> {
+        self.study.tallies()
     }
 }

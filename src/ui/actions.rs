@@ -137,6 +137,10 @@ pub enum Scope {
 impl Scope {
     /// The scopes of a pane on a screen, the narrowest first.
     pub fn of(screen: ScreenId, pane: PaneId) -> Vec<Scope> {
+        if pane == PaneId::Transcript {
+            // Its rows can be opened, too: the playhead goes there.
+            return vec![Scope::Chain, Scope::List, Scope::Anywhere];
+        }
         let narrow = match pane {
             PaneId::Chain | PaneId::Transcript => Some(Scope::Chain),
             PaneId::Reward | PaneId::Curves => Some(Scope::Chart),
@@ -294,7 +298,14 @@ pub const ACTIONS: &[Entry] = &[
     keyed(Action::Inspect, "inspect", &["I"], "", Nothing, "inspect the state at this step"),
     keyed(Action::Watch, "watch", &["w"], "EXPRESSION", Nothing, "watch an expression (CEL) at every step; empty forgets all"),
     entry(Action::Break, "break-here", &["b"], Nothing, "breakpoint at this step, or take it away"),
-    keyed(Action::BreakIf, "break", &["B"], "CONDITION", Nothing, "stop where this condition (CEL) holds, such as reward < 0.0"),
+    keyed(
+        Action::BreakIf,
+        "break",
+        &["B"],
+        "CONDITION",
+        Nothing,
+        "stop where this condition (CEL) or preset holds; a live run stops once this console has seen it",
+    ),
     with(Action::BreakOnce, "tbreak", "CONDITION", Nothing, "the same, once"),
     with(Action::Breakpoints, "breakpoints", "clear|delete N|presets", Nothing, "list the breakpoints, or take them away"),
     entry(Action::Continue, "continue", &["c"], Run, "run to the next stop"),
@@ -331,7 +342,13 @@ pub const ACTIONS: &[Entry] = &[
         scope: Scope::Chart,
     },
     local(Scope::List, Action::Sort, "sort", &["o"], Nothing, "sort the list by the next column"),
-    with(Action::Filter, "filter", "TEXT", Nothing, "show only rows of the focused list that hold this; empty shows all"),
+    with(
+        Action::Filter,
+        "filter",
+        "TEXT",
+        Nothing,
+        "show only rows of the focused list that hold this, such as fail or ret<0.2; empty shows all",
+    ),
     local(Scope::Checkpoints, Action::MarkForCompare, "mark-compare", &["x"], Nothing, "mark for the comparison"),
     local(Scope::Checkpoints, Action::Compare, "compare", &["d"], Nothing, "compare the two that are marked, seed by seed"),
     local(Scope::Checkpoints, Action::Evaluate, "evaluate", &["e"], Nothing, "evaluate the chosen one on held-out seeds"),
@@ -359,7 +376,7 @@ pub const ACTIONS: &[Entry] = &[
     with(Action::Pace, "pace", "FACTOR|max", Run, "set the pace, such as 2 or max"),
     with(Action::Seed, "seed", "N", Engine, "end the episodes that run and begin anew from this seed (asks first)"),
     with(Action::Swap, "swap", "CHECKPOINT", Engine, "serve another checkpoint from the next decision on (asks first)"),
-    with(Action::Seek, "seek", "EVENT", Playback, "go to this event of the recording"),
+    with(Action::Seek, "seek", "@EVENT|EPISODE/STEP|STEP|TIME", Playback, "go there: @1200, 3/12, 12, 41.8s or 1:23 (of the episode)"),
     with(
         Action::Theme,
         "theme",

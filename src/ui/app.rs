@@ -1,6 +1,7 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
 mod hands;
+mod seats;
 
 use super::actions::{Action, Group};
 use super::backstage::{Backstage, collect};
@@ -27,7 +28,7 @@ use super::watch::Watch;
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::config::{Notify, Severity};
-use crate::event::{Event, RunState, SendError};
+use crate::event::{Event, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
 use crate::tr;
@@ -102,6 +103,8 @@ const FRAMES_BUDGET: usize = 2_000;
 const INPUTS: usize = 256;
 /// How often a source is asked when nothing else happens.
 const ASK: Duration = Duration::from_millis(33);
+/// The same while there is more of a recording to be read.
+const READING: Duration = Duration::from_millis(1);
 
 /// What is open above the panes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,6 +117,8 @@ pub enum Open {
     Search(Line),
     /// The pages of the menu by digits, or the actions of one page.
     Menu(Option<Group>),
+    /// Lines under a title.
+    Told(String, Vec<String>),
     /// A command that waits for its name, and what was typed of it.
     Confirm(Confirm, Line),
     /// Quitting would end the run.
@@ -125,6 +130,8 @@ struct App {
     view: View,
     look: Look,
     source: Box<dyn FrameSource>,
+    /// The live run, while a recording is looked at.
+    parked: Option<Box<seats::Seat>>,
     backstage: Box<dyn Backstage>,
     desk: Desk,
     options: UiOptions,
@@ -210,7 +217,8 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
         {
             return gone(error);
         }
-        let wait = if dirty { pacer.wait(Instant::now()).clamp(Duration::from_millis(1), ASK) } else { ASK };
+        let ask = if app.desk.replay.is_reading() { READING } else { ASK };
+        let wait = if dirty { pacer.wait(Instant::now()).clamp(Duration::from_millis(1), ask) } else { ask };
         match rx.recv_timeout(wait) {
             Ok(incoming) => {
                 app.incoming(incoming);
@@ -284,6 +292,7 @@ impl App {
             view,
             look,
             source,
+            parked: None,
             backstage,
             desk: Desk::default(),
             options,
@@ -333,6 +342,7 @@ impl App {
         let status = self.source.poll(&mut frames, FRAMES_BUDGET)?;
         let now = Instant::now();
         let mut changed = false;
+        let mut stopped = false;
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
@@ -346,10 +356,17 @@ impl App {
                     }
                     self.state.apply(&envelope)?;
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
+                    if let Some(hit) = self.desk.stops.note(&envelope, &self.state) {
+                        changed = true;
+                        stopped = self.hit(hit);
+                    }
+                    if stopped {
+                        break;
+                    }
                 }
             }
         }
-        let ended = status == SourceStatus::Ended;
+        let ended = status == SourceStatus::Ended && !stopped;
         let news = changed || ended != self.source_ended;
         self.source_ended = ended;
         let name = self.options.recording.clone().unwrap_or_default();
@@ -364,7 +381,8 @@ impl App {
         });
         let moved = playback != self.playback;
         self.playback = playback;
-        Ok(news || moved)
+        let studied = self.study()?;
+        Ok(self.take_parked()? || studied || news || moved)
     }
 
     /// Reads theme and keys again where they were saved; true when there is something to show.
@@ -398,6 +416,9 @@ impl App {
         let (came, told) = collect(&mut *self.backstage, &mut self.desk);
         if let Some(told) = told {
             self.notice = told;
+        }
+        if let Some(opened) = self.desk.opened.take() {
+            self.sit_down(opened);
         }
         came
     }
@@ -463,13 +484,28 @@ impl App {
                         self.notice = error.to_string();
                     }
                 }
-                Effect::Play(playing) => self.with_playback(|p| p.set_playing(playing)),
+                Effect::Play(playing) => {
+                    self.desk.replay.looking = None;
+                    self.with_playback(|p| p.set_playing(playing));
+                }
                 Effect::SetSpeed(speed) => self.with_playback(|p| p.set_speed(speed)),
-                Effect::Seek(seq) => self.with_playback(|p| {
-                    p.set_playing(false);
-                    p.seek(seq);
-                }),
-                Effect::StepPlayback(unit, count) => self.with_playback(|p| p.step(unit, count)),
+                Effect::Seek(seq) => self.seek(seq),
+                Effect::StepPlayback(unit, count) => {
+                    self.view.replay.place = None;
+                    self.desk.replay.looking = None;
+                    self.with_playback(|p| p.step(unit, count));
+                }
+                Effect::Replay(effect) => {
+                    if let Err(told) = self.replay_effect(effect) {
+                        self.notice = told;
+                    }
+                }
+                Effect::Stops(effect) => {
+                    if let Err(told) = self.stop_effect(effect) {
+                        self.notice = told;
+                    }
+                }
+                Effect::Tell(title, lines) => self.open = Open::Told(title, lines),
                 Effect::LoadTheme(name) => {
                     if let Err(error) = self.look.set_theme(&name) {
                         (self.notice, self.mistaken) = (error.to_string(), true);
@@ -494,12 +530,14 @@ impl App {
                 Effect::OpenSearch => self.open = Open::Search(Line::default()),
                 Effect::OpenMenu => self.open = Open::Menu(None),
                 Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, Line::default()),
-                Effect::Close => self.open = Open::Nothing,
+                Effect::Close => {
+                    self.desk.replay.looking = None;
+                    self.open = Open::Nothing;
+                }
                 Effect::Redraw => self.redraw = true,
                 Effect::Suspend => self.suspend = true,
                 Effect::Quit => {
-                    let ends_run = self.playback.is_none() && self.state.run_state != RunState::Ended;
-                    if ends_run {
+                    if self.would_end_run() {
                         self.open = Open::ConfirmQuit;
                     } else {
                         self.ended = Some(Ended::Quit);
@@ -514,6 +552,10 @@ impl App {
     fn with_playback(&mut self, what: impl FnOnce(&mut dyn crate::source::Playback)) {
         if let Some(playback) = self.source.playback() {
             what(playback);
+            // The next key may hang on where the playhead is now.
+            if let Some(shown) = self.playback.as_mut() {
+                (shown.head, shown.playing) = (playback.head(), playback.is_playing() && shown.playing);
+            }
         }
     }
 

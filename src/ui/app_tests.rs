@@ -1,7 +1,9 @@
 //! The app without a terminal: keys and the mouse in, commands and pictures out.
 
 use super::*;
-use crate::event::{CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, SafeText, Seed, Seq, inbox};
+use crate::event::{
+    CheckpointListed, Command, CommandSender, Inbox, Input, MonotonicClock, Pace, Request, RunState, SafeText, Seed, Seq, inbox,
+};
 use crate::source::{Playback, RecordingSource};
 use crate::ui::view::{PaneId, Share};
 use crate::ui::widgets::testing::rows;
@@ -208,7 +210,7 @@ fn a_replay_plays_again_from_its_end_and_pauses_by_name() {
 #[test]
 fn a_mark_of_a_replay_is_a_place_in_the_recording() {
     let mut app = replay((120, 36));
-    type_keys(&mut app, ":seek 40\n");
+    type_keys(&mut app, ":seek @40\n");
     app.take_frames().unwrap();
     type_keys(&mut app, "m$");
     app.take_frames().unwrap();
@@ -439,3 +441,5 @@ fn keys_are_read_again_when_they_are_saved_and_a_mistake_keeps_the_last_good_one
     assert!(app.notice.contains("keys.ron:2:") && app.notice.contains("last good"), "{}", app.notice);
     assert_eq!(app.options.keys.shown(Action::NextLane).as_deref(), Some("f5"));
 }
+#[path = "replay_tests.rs"]
+mod replay_screen;

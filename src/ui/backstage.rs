@@ -3,13 +3,23 @@
 //! Long work is asked for and comes back as news, so that no key waits for it.
 
 use super::bench::{Comparison, Dossier, Evaluation, Soundness, WeightChange};
-use super::desk::Desk;
-use crate::event::CheckpointId;
+use super::desk::{Desk, Recorded};
+use crate::event::{CheckpointId, EpisodeId, LaneId};
+use crate::source::{FrameSource, Probe};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Work that takes its time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     Bench(BenchAsk),
+    /// List the recordings of the state directory.
+    Catalogue,
+    /// Open a recording, at an episode of it. Without a path, the one that the live run writes.
+    Open {
+        path: Option<PathBuf>,
+        at: Option<(LaneId, EpisodeId)>,
+    },
 }
 
 /// About checkpoints. Evaluations are on the held-out seeds from 0 on, as many as said.
@@ -27,6 +37,9 @@ pub enum News {
     /// A line for the operator.
     Told(String),
     Bench(BenchNews),
+    /// Newest first.
+    Catalogue(Vec<Recorded>),
+    Opened(Opened),
 }
 
 #[derive(Debug)]
@@ -38,11 +51,28 @@ pub enum BenchNews {
     Weights(Result<WeightChange, String>),
 }
 
+/// A recording, ready to be looked at.
+pub struct Opened {
+    pub name: String,
+    pub source: Box<dyn FrameSource>,
+    pub at: Option<(LaneId, EpisodeId)>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opened").field("name", &self.name).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
 pub trait Backstage {
     /// Begins the work; why it can't, if so.
     fn ask(&mut self, ask: Ask) -> Result<(), String>;
     /// What has come since the last call. Never waits.
     fn news(&mut self) -> Vec<News>;
+    /// Compiles a condition; what is wrong with it and where, if so. Quick enough for a key to wait for it.
+    fn compile(&self, _source: &str) -> Result<Arc<dyn Probe>, String> {
+        Err("no conditions can be compiled here".into())
+    }
 }
 
 /// Nothing behind the scene: pictures, and tests that need none.
@@ -53,6 +83,8 @@ impl Backstage for Nobody {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         match ask {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
+            Ask::Catalogue => Ok(()),
+            Ask::Open { .. } => Err("nobody here opens recordings".into()),
         }
     }
 

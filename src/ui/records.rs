@@ -44,11 +44,14 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
             last.saturating_sub(scroll.up.saturating_add(fresh as usize))
         }
         PaneId::Alerts => scroll.up.min(last),
+        PaneId::Transcript => {
+            let seq = view.replay.place.map_or(state.seq, |place| place.cursor.seq);
+            state.lane(view.lane)?.transcript.rows.iter().rposition(|row| row.seq <= seq)?
+        }
         PaneId::Tools => 0,
         pane @ (PaneId::Reward | PaneId::Curves) => curves::in_view(state, view, pane)?,
         PaneId::Gpu
         | PaneId::Memory
-        | PaneId::Transcript
         | PaneId::Episodes
         | PaneId::Inspector
         | PaneId::Timeline
@@ -68,7 +71,7 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
 
 /// A record as people write it.
 pub fn text(record: &Value, index: usize, state: &DashState, view: &View) -> String {
-    let row = (view.focus == PaneId::Chain).then(|| state.lane(view.lane)?.transcript.rows.get(index)).flatten();
+    let row = matches!(view.focus, PaneId::Chain | PaneId::Transcript).then(|| state.lane(view.lane)?.transcript.rows.get(index)).flatten();
     row.map_or_else(|| cells(record).iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("  "), words)
 }
 

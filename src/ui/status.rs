@@ -1,9 +1,11 @@
 //! The status bar. State, RO or RW, and the banner stand first and are never cut; of the rest the least important go first.
 
 use super::chrome::firing;
+use super::desk::ParkedRun;
 use super::view::Context;
 use super::widgets::{Canvas, Role, format};
 use crate::event::{PolicyState, RunState};
+use crate::tr;
 
 /// A piece of the bar.
 struct Field {
@@ -65,31 +67,55 @@ fn always(cx: &Context<'_>, short: bool) -> Vec<(String, Role)> {
         (true, None) => word,
         (false, _) => format!("|{word}|"),
     };
-    let mode = if cx.read_only { ("RO", Role::Warn) } else { ("RW", Role::Strong) };
+    let mode = if cx.read_only { (read_only_word(cx, short), Role::Warn) } else { ("RW", Role::Strong) };
     let mut all = vec![(word, role), (mode.0.to_owned(), mode.1)];
     all.extend(cx.banner.map(|banner| (banner.to_owned(), Role::Bad)));
     all
+}
+
+/// In full in a replay, which nothing can change; where that has no room, as everywhere else.
+fn read_only_word(cx: &Context<'_>, short: bool) -> &'static str {
+    if cx.playback.is_some() && cx.banner.is_none() && !short { "READ-ONLY" } else { "RO" }
 }
 
 /// The rest, in the order in which it stands.
 fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut add = |rank, text: String, role| fields.push(Field { rank, text, role });
+    if let Some(parked) = cx.desk.parked {
+        let (text, role) = parked_words(parked);
+        add(0, text, role);
+    }
     if let Some(lane) = cx.state.lane(cx.view.lane) {
         let max = cx.state.run.as_ref().map_or(0, |r| r.max_steps);
-        add(1, format!("ep {} {}/{max}", lane.episode.episode, lane.episode.step), Role::Strong);
+        let track = cx.desk.replay.track.as_ref().filter(|t| t.episode == lane.episode.episode && t.lane == cx.view.lane);
+        match track.filter(|_| cx.playback.is_some()) {
+            Some(track) => {
+                let (step, last) = (lane.episode.step, track.beats.last().map_or(0, |b| b.step.0));
+                add(1, tr!("ep {ep} step {step}/{last}", ep = lane.episode.episode, step = step, last = last), Role::Strong);
+                let at = cx.state.t_ns.saturating_sub(track.t_ns_first);
+                let all = track.t_ns_last.saturating_sub(track.t_ns_first);
+                add(4, format!("t {}/{}", format::clock_tenths(at), format::clock_tenths(all)), Role::Strong);
+            }
+            None => add(1, format!("ep {} {}/{max}", lane.episode.episode, lane.episode.step), Role::Strong),
+        }
         if cx.state.lanes.len() > 1 {
-            add(5, format!("lane {}/{}", cx.view.lane, cx.state.lanes.len()), Role::Strong);
+            add(2, format!("lane {}/{}", cx.view.lane, cx.state.lanes.len()), Role::Strong);
         }
     }
     if let Some(run) = &cx.state.run {
         let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
-        add(3, agent, Role::Strong);
+        add(5, agent, Role::Strong);
         add(7, format!("{} {}", run.env, run.level), Role::Strong);
         add(8, format!("seed {}", run.seed), Role::Strong);
     }
     match (cx.playback, cx.state.pace) {
-        (Some(p), _) => add(4, format!("event {}/{} {}", p.head, p.end, p.speed), Role::Strong),
+        (Some(p), _) => {
+            // What is too fast to watch plays by another clock, and says so.
+            let by = if cx.desk.replay.by_decision { tr!(" (decisions a second)") } else { String::new() };
+            add(3, format!("{}{by}", p.speed), Role::Strong);
+            add(9, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
+        }
         (None, Some(pace)) => add(4, pace.to_string(), Role::Strong),
         (None, None) => {}
     }
@@ -108,7 +134,11 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
 
 fn state_word(cx: &Context<'_>) -> (String, Role) {
     if let Some(p) = cx.playback {
-        return if p.playing { ("REPLAY".into(), Role::Good) } else { ("REPLAY PAUSED".into(), Role::Warn) };
+        let stopped = cx.desk.replay.stopped.filter(|(_, seq)| *seq == p.head).map(|(number, _)| format!(" at bp{number}"));
+        return match (p.playing, stopped) {
+            (true, _) => ("REPLAY".into(), Role::Good),
+            (false, at) => (format!("REPLAY PAUSED{}", at.unwrap_or_default()), Role::Warn),
+        };
     }
     match cx.state.run_state {
         RunState::Starting => match cx.state.policy.as_ref().map(|p| p.state) {
@@ -119,6 +149,19 @@ fn state_word(cx: &Context<'_>) -> (String, Role) {
         RunState::Paused => ("PAUSED".into(), Role::Warn),
         RunState::Stepping => ("STEPPING".into(), Role::Warn),
         RunState::Ended => ("ENDED".into(), Role::Dim),
+    }
+}
+
+/// The live run that goes on behind a recording, and what fires there.
+fn parked_words(parked: ParkedRun) -> (String, Role) {
+    let run = match parked.run_state {
+        RunState::Starting | RunState::Running | RunState::Stepping => tr!("LIVE run goes on"),
+        RunState::Paused => tr!("LIVE run PAUSED"),
+        RunState::Ended => tr!("LIVE run ended"),
+    };
+    match parked.alerts_firing {
+        0 => (run, Role::Good),
+        n => (format!("{run}, {}", tr!("{n} FIRING", n = n)), Role::Bad),
     }
 }
 

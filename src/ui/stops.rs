@@ -1,10 +1,359 @@
 //! Where a run or a replay is to stop: breakpoints and watched expressions, by the operator's keys.
 
 use super::actions::Action;
+use super::backstage::Backstage;
 use super::update::{Effect, Facts};
 use super::view::View;
+use crate::event::{AlertState, Envelope, Event, LaneId, Phase, Seq, StepIndex};
+use crate::source::{Probe, Quest};
+use crate::state::{DashState, RowKind};
+use crate::tr;
+use std::sync::Arc;
+
+/// What happens where it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Break,
+    /// It vanishes with its first hit.
+    Once,
+    /// It only counts.
+    Watch,
+}
+
+/// What must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    Preset(Preset),
+    /// In CEL.
+    Condition(String),
+}
+
+/// Conditions that have names, or that no expression could say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Preset {
+    /// This event of a recording, and its address in words.
+    At(Seq, String),
+    /// The beginning of this step, in any episode of the lane.
+    Step(LaneId, StepIndex),
+    ToolError,
+    RewardBelow(f64),
+    /// The same call three times in a row.
+    SameAction,
+    KlAbove(f64),
+    /// Mean over a message's tokens, in nats.
+    EntropyBelow(f64),
+    /// Any alert begins to fire.
+    Alert,
+}
+
+/// The names of those that can be typed.
+pub const PRESETS: [&str; 6] = ["tool-error", "reward-below X", "same-action-3", "kl-above X", "entropy-below X", "alert"];
+
+impl Preset {
+    /// By what is typed; `None` where that names no preset.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
+        let mut words = text.split_whitespace();
+        let (name, argument, more) = (words.next()?, words.next(), words.next());
+        let plain = |preset: Self| match argument {
+            None => Ok(preset),
+            Some(_) => Err(tr!("{name} takes no number", name = name)),
+        };
+        let number = |preset: fn(f64) -> Self| match argument.map(str::parse::<f64>) {
+            Some(Ok(x)) if x.is_finite() && more.is_none() => Ok(preset(x)),
+            Some(_) | None => Err(tr!("{name} needs one number, such as {name} 0.1", name = name)),
+        };
+        Some(match name {
+            "tool-error" => plain(Self::ToolError),
+            "same-action-3" => plain(Self::SameAction),
+            "alert" => plain(Self::Alert),
+            "reward-below" => number(Self::RewardBelow),
+            "kl-above" => number(Self::KlAbove),
+            "entropy-below" => number(Self::EntropyBelow),
+            _ => return None,
+        })
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            Self::At(_, address) => address.clone(),
+            Self::Step(_, step) => tr!("step {step}", step = step),
+            Self::ToolError => "tool-error".into(),
+            Self::RewardBelow(x) => format!("reward-below {x}"),
+            Self::SameAction => "same-action-3".into(),
+            Self::KlAbove(x) => format!("kl-above {x}"),
+            Self::EntropyBelow(x) => format!("entropy-below {x}"),
+            Self::Alert => "alert".into(),
+        }
+    }
+}
+
+impl Probe for Preset {
+    fn holds(&self, envelope: &Envelope, state: &DashState) -> bool {
+        let event = &envelope.event;
+        match self {
+            Self::At(seq, _) => envelope.seq == *seq,
+            Self::Step(lane, step) => {
+                let begins = matches!(event, Event::PhaseEntered(e) if e.phase == Phase::Observe);
+                begins && envelope.lane == *lane && envelope.step == Some(*step)
+            }
+            Self::ToolError => matches!(event, Event::ToolCallFinished(e) if e.error_type.is_some()),
+            Self::RewardBelow(x) => matches!(event, Event::TransitionRecorded(e) if e.reward < *x),
+            Self::SameAction => matches!(event, Event::ToolCallStarted(_)) && repeats(envelope, state),
+            Self::KlAbove(x) => matches!(event, Event::UpdateCompleted(e) if e.approx_kl.is_some_and(|kl| kl > *x)),
+            Self::EntropyBelow(x) => {
+                let mean = |values: &[f32]| (!values.is_empty()).then(|| values.iter().sum::<f32>() / values.len() as f32);
+                matches!(event, Event::MessageCompleted(e) if mean(&e.entropy).is_some_and(|m| f64::from(m) < *x))
+            }
+            Self::Alert => matches!(event, Event::AlertStateChanged(e) if e.state == AlertState::Firing),
+        }
+    }
+
+    fn asks_state(&self) -> bool {
+        matches!(self, Self::SameAction)
+    }
+}
+
+/// Whether the lane's last three calls of this episode are the same one.
+fn repeats(envelope: &Envelope, state: &DashState) -> bool {
+    let Some(lane) = state.lane(envelope.lane) else { return false };
+    let of_episode = lane.transcript.rows.iter().rev().take_while(|r| Some(r.episode) == envelope.episode);
+    let mut calls = of_episode.filter_map(|r| if let RowKind::Action { call, .. } = &r.kind { Some(call) } else { None });
+    match (calls.next(), calls.next(), calls.next()) {
+        (Some(a), Some(b), Some(c)) => a == b && b == c,
+        (_, _, _) => false,
+    }
+}
+
+/// A breakpoint or a watched expression.
+pub struct Stop {
+    pub kind: Kind,
+    /// Breakpoints and watched expressions are numbered apart, from 1.
+    pub number: u32,
+    pub text: String,
+    /// Where it stands, for one that is a place.
+    pub at: Option<Seq>,
+    pub probe: Arc<dyn Probe>,
+    /// Events seen at which it held; of a recording the tally knows better.
+    pub held: u64,
+    pub held_last: Option<Seq>,
+}
+
+impl std::fmt::Debug for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stop").field("kind", &self.kind).field("number", &self.number).field("text", &self.text).finish_non_exhaustive()
+    }
+}
+
+impl Stop {
+    pub fn quest(&self) -> Quest {
+        match self.kind {
+            Kind::Break | Kind::Once => Quest::Stop(self.number),
+            Kind::Watch => Quest::Watch(self.number),
+        }
+    }
+
+    pub fn is_watch(&self) -> bool {
+        self.kind == Kind::Watch
+    }
+}
+
+/// All that were set at this seat.
+#[derive(Debug, Default)]
+pub struct Stops {
+    pub all: Vec<Stop>,
+    breaks_ever: u32,
+    watches_ever: u32,
+    /// The run was asked to pause and has not paused yet.
+    pub pausing: bool,
+}
+
+/// A breakpoint that holds at an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    pub number: u32,
+    pub text: String,
+    pub seq: Seq,
+    pub address: String,
+}
+
+impl Stops {
+    pub fn breaks(&self) -> impl Iterator<Item = &Stop> {
+        self.all.iter().filter(|s| !s.is_watch())
+    }
+
+    pub fn watches(&self) -> impl Iterator<Item = &Stop> {
+        self.all.iter().filter(|s| s.is_watch())
+    }
+
+    /// Sets one; gives it.
+    pub fn add(&mut self, kind: Kind, text: String, at: Option<Seq>, probe: Arc<dyn Probe>) -> &Stop {
+        let ever = if kind == Kind::Watch { &mut self.watches_ever } else { &mut self.breaks_ever };
+        *ever = ever.saturating_add(1);
+        let number = *ever;
+        self.all.push(Stop { kind, number, text, at, probe, held: 0, held_last: None });
+        &self.all[self.all.len() - 1]
+    }
+
+    /// Takes away those that `which` names; gives their quests.
+    pub fn remove(&mut self, which: impl Fn(&Stop) -> bool) -> Vec<Quest> {
+        let gone = self.all.iter().filter(|s| which(s)).map(Stop::quest).collect();
+        self.all.retain(|s| !which(s));
+        gone
+    }
+
+    /// Asks all of an event that was folded just now; the first breakpoint that holds. One that stops once is taken away by the
+    /// caller, who knows whether it did stop.
+    pub fn note(&mut self, envelope: &Envelope, state: &DashState) -> Option<Hit> {
+        if matches!(&envelope.event, Event::RunStateChanged(e) if e.state == crate::event::RunState::Paused) {
+            self.pausing = false;
+        }
+        let mut hit = None;
+        for stop in self.all.iter_mut().filter(|s| s.probe.holds(envelope, state)) {
+            stop.held = stop.held.saturating_add(1);
+            stop.held_last = Some(envelope.seq);
+            if !stop.is_watch() && hit.is_none() {
+                hit = Some(Hit { number: stop.number, text: stop.text.clone(), seq: envelope.seq, address: envelope.address() });
+            }
+        }
+        hit
+    }
+}
+
+/// What the app is to do about stops.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StopEffect {
+    Set(Kind, What),
+    /// Breakpoints by their number; all of them without one.
+    Delete(Option<u32>),
+    ForgetWatches,
+    /// Run to the next stop, or back to the previous one.
+    Continue {
+        forward: bool,
+    },
+}
+
+/// Makes what is asked of each event; why it can't be made, with the place of the mistake.
+pub fn probe(what: &What, backstage: &dyn Backstage) -> Result<Arc<dyn Probe>, String> {
+    match what {
+        What::Preset(preset) => Ok(Arc::new(preset.clone())),
+        What::Condition(source) => backstage.compile(source),
+    }
+}
 
 /// Does what is an action of stops.
-pub fn act(_action: Action, _argument: &str, _view: &mut View, _facts: &Facts<'_>) -> Vec<Effect> {
-    Vec::new()
+pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    match action {
+        Action::Break => break_here(view, facts),
+        Action::BreakIf => condition(Kind::Break, "break", argument),
+        Action::BreakOnce => condition(Kind::Once, "tbreak", argument),
+        Action::Watch if argument.is_empty() && facts.desk.stops.watches().next().is_some() => {
+            vec![Effect::Stops(StopEffect::ForgetWatches)]
+        }
+        Action::Watch => condition(Kind::Watch, "watch", argument),
+        Action::Breakpoints => breakpoints(argument, facts),
+        Action::Continue if facts.playback.is_none() => vec![Effect::Send(crate::event::Command::Resume)],
+        Action::Continue => vec![Effect::Stops(StopEffect::Continue { forward: true })],
+        Action::ContinueBack => vec![Effect::Stops(StopEffect::Continue { forward: false })],
+        // No other action is handed here.
+        _ => Vec::new(),
+    }
+}
+
+fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
+    if text.is_empty() {
+        return vec![Effect::OpenCommand(format!("{name} "))];
+    }
+    let what = match Preset::parse(text) {
+        Some(Ok(preset)) => What::Preset(preset),
+        Some(Err(reason)) => return vec![Effect::Notice(reason)],
+        None => What::Condition(text.to_owned()),
+    };
+    vec![Effect::Stops(StopEffect::Set(kind, what))]
+}
+
+/// A breakpoint at the step of the cursor or the playhead; away, where one is.
+fn break_here(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(seq) = super::panes::replay::place(view, facts.state, facts.desk, facts.playback) else {
+        return vec![Effect::Notice(tr!("there is no step yet to stop at"))];
+    };
+    if facts.playback.is_none() {
+        let Some(lane) = facts.state.lane(view.lane) else { return vec![Effect::Notice(tr!("there is no step yet to stop at"))] };
+        let step = super::panes::chain::cursor_row(view, facts.state).map_or(lane.episode.step, |r| r.step);
+        let preset = Preset::Step(view.lane, step);
+        let same = facts.desk.stops.breaks().find(|s| s.text == preset.text());
+        return vec![Effect::Stops(match same {
+            Some(stop) => StopEffect::Delete(Some(stop.number)),
+            None => StopEffect::Set(Kind::Break, What::Preset(preset)),
+        })];
+    }
+    let beat = facts.desk.replay.track.as_ref().and_then(|t| t.beat_at(seq).map(|i| (t.episode, t.beats[i].clone())));
+    let is_here = |at: Seq| beat.as_ref().map_or(at == seq, |(_, b)| (b.first..=b.last).contains(&at));
+    if let Some(stop) = facts.desk.stops.breaks().find(|s| s.at.is_some_and(is_here)) {
+        return vec![Effect::Stops(StopEffect::Delete(Some(stop.number)))];
+    }
+    let address = match &beat {
+        Some((episode, beat)) if is_here(seq) => format!("{episode}/{} @{seq}", beat.step),
+        Some(_) | None => format!("@{seq}"),
+    };
+    vec![Effect::Stops(StopEffect::Set(Kind::Break, What::Preset(Preset::At(seq, address))))]
+}
+
+fn breakpoints(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
+    let mut words = argument.split_whitespace();
+    match (words.next(), words.next()) {
+        (None, _) => vec![Effect::Tell(tr!("Breakpoints"), listed(facts))],
+        (Some("clear"), None) => vec![Effect::Stops(StopEffect::Delete(None))],
+        (Some("presets"), None) => {
+            vec![Effect::Tell(tr!("Presets of :break"), PRESETS.iter().map(|p| format!(":break {p}")).collect())]
+        }
+        (Some("delete"), Some(number)) => match number.trim_start_matches("bp").parse() {
+            Ok(number) => vec![Effect::Stops(StopEffect::Delete(Some(number)))],
+            Err(_) => vec![Effect::Notice(tr!("`{number}` is no number of a breakpoint", number = number))],
+        },
+        (Some(_), _) => vec![Effect::Notice(tr!("write :breakpoints, or clear, delete N, presets behind it"))],
+    }
+}
+
+fn listed(facts: &Facts<'_>) -> Vec<String> {
+    let mut lines: Vec<String> = facts.desk.stops.all.iter().map(|stop| line(stop, facts)).collect();
+    if lines.is_empty() {
+        lines.push(tr!("none is set; b sets one here, :break one with a condition"));
+    }
+    if facts.playback.is_none() {
+        lines.push(tr!("a live run stops as soon as this console has seen the event"));
+    }
+    lines
+}
+
+fn line(stop: &Stop, facts: &Facts<'_>) -> String {
+    let name = match stop.kind {
+        Kind::Break => format!("bp{}", stop.number),
+        Kind::Once => format!("bp{} {}", stop.number, tr!("once")),
+        Kind::Watch => format!("{} {}", tr!("watch"), stop.number),
+    };
+    format!("{name}  {}  {}", stop.text, held(stop, facts.desk, facts.state))
+}
+
+/// How often a stop held: in a recording up to the playhead and in all, in a run since it was set.
+pub fn held(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> String {
+    match desk.replay.tallies.get(&stop.quest()) {
+        Some(tally) if tally.is_whole() => {
+            tr!("held {n} of {all}x", n = tally.count_upto(state.seq), all = tally.hits.len())
+        }
+        Some(tally) => tr!("held {all}x in {read} of {end} events", all = tally.hits.len(), read = tally.read_upto, end = tally.end),
+        None => match stop.held_last {
+            Some(last) => tr!("held {n}x, last at event {last}", n = stop.held, last = last),
+            None => tr!("held 0x"),
+        },
+    }
+}
+
+/// Whether it holds in the step of the playhead; in a run, whether it held in this step.
+pub fn holds_here(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> bool {
+    let beat = desk.replay.track.as_ref().and_then(|t| t.beat_at(state.seq).map(|i| t.beats[i].first));
+    match (desk.replay.tallies.get(&stop.quest()), beat) {
+        (Some(tally), Some(first)) => tally.holds_within(first, state.seq),
+        (Some(tally), None) => tally.holds_within(state.seq, state.seq),
+        (None, _) => stop.held_last == Some(state.seq),
+    }
 }

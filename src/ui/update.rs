@@ -3,11 +3,12 @@
 use super::actions::{Action, by_name};
 use super::backstage::Ask;
 use super::copy::Form;
-use super::desk::Desk;
+use super::desk::{Desk, Sought};
 use super::panes::{self, Motion, chain};
+use super::stops::StopEffect;
 use super::view::{Detail, PaneId, PlaybackView, ScreenId, Share, View};
 use super::widgets::Glyphs;
-use crate::event::{CheckpointId, Command, Pace, Seed, Seq, StepUnit};
+use crate::event::{CheckpointId, Command, EpisodeId, LaneId, Pace, Seed, Seq, StepIndex, StepUnit};
 use crate::state::DashState;
 use crate::tr;
 use ratatui::layout::Rect;
@@ -31,6 +32,10 @@ pub enum Effect {
     OpenCommand(String),
     /// Work for backstage.
     Ask(Ask),
+    Replay(ReplayEffect),
+    Stops(StopEffect),
+    /// Lines under a title, until a key is pressed.
+    Tell(String, Vec<String>),
     OpenSearch,
     OpenMenu,
     /// Send it when the operator has typed its name.
@@ -43,6 +48,22 @@ pub enum Effect {
     Notice(String),
     /// What was asked for can't be done; a `:` line stays, to be mended.
     Mistake(String),
+}
+
+/// What the app is to do with a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplayEffect {
+    /// Back to the live run that was parked.
+    Leave,
+    /// Look for words in the whole recording; for none when empty.
+    Search(String),
+    /// Go where something is, as soon as that is known.
+    Look {
+        what: Sought,
+        from: Seq,
+        forward: bool,
+    },
+    SeekStep(LaneId, EpisodeId, StepIndex),
 }
 
 /// A command that changes what runs: it is sent only when verb and name were typed. Danger is slow.
@@ -76,6 +97,8 @@ impl Confirm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointer {
     Click,
+    /// The button is held while the mouse moves.
+    Drag,
     WheelUp,
     WheelDown,
 }
@@ -104,6 +127,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Help => vec![Effect::OpenHelp],
         Action::CommandLine => vec![Effect::OpenCommand(String::new())],
         Action::Palette => vec![Effect::OpenPalette],
+        Action::Screen(ScreenId::Live) if facts.desk.parked.is_some() => vec![Effect::Replay(ReplayEffect::Leave)],
+        Action::Screen(ScreenId::Replay) => panes::replay::enter(view, facts),
         Action::Screen(screen) => {
             view.go(screen);
             match screen {
@@ -123,6 +148,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         }
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
+        Action::Quit if facts.desk.parked.is_some() => vec![Effect::Replay(ReplayEffect::Leave)],
         Action::Quit => vec![Effect::Quit],
         Action::Theme => vec![Effect::LoadTheme(argument.to_owned())],
         Action::Colors => vec![Effect::Colors(argument.to_owned())],
@@ -144,14 +170,13 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         | Action::Swap => run_action(action, argument, view, facts),
         Action::StepBack | Action::PreviousStep => vec![Effect::StepPlayback(StepUnit::Decision, -1)],
         Action::NextStep => vec![Effect::StepPlayback(StepUnit::Decision, 1)],
+        Action::PreviousEpisode if view.screen == ScreenId::Replay => panes::replay::neighbour(view, facts, false),
+        Action::NextEpisode if view.screen == ScreenId::Replay => panes::replay::neighbour(view, facts, true),
         Action::PreviousEpisode => vec![Effect::StepPlayback(StepUnit::Episode, -1)],
         Action::NextEpisode => vec![Effect::StepPlayback(StepUnit::Episode, 1)],
         Action::First => vec![Effect::Seek(Seq(0))],
         Action::Last => vec![Effect::Seek(Seq(u64::MAX))],
-        Action::Seek => match argument.trim_start_matches('@').parse() {
-            Ok(seq) => vec![Effect::Seek(Seq(seq))],
-            Err(_) => vec![Effect::Mistake(format!("`{argument}` is no event number"))],
-        },
+        Action::Seek => panes::replay::seek(argument, view, facts),
         Action::FocusNext
         | Action::FocusPrevious
         | Action::FocusPane(_)
@@ -217,6 +242,9 @@ pub fn by_key(action: Action, facts: &Facts<'_>) -> Action {
 
 /// What was typed after `/`: the newest match at or above the cursor first, for the operator comes from the newest row.
 pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    if view.screen == ScreenId::Replay {
+        return panes::replay::search(text, view, facts);
+    }
     view.search = text.to_lowercase();
     let found = chain::matches(view, facts.state);
     let here = here(view, facts);
@@ -226,19 +254,25 @@ pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if text.is_empty() { Vec::new() } else { vec![Effect::Notice(chain::found(view, facts.state))] }
 }
 
-/// A click focuses, a wheel scrolls what is under it.
-pub fn point(pointer: Pointer, x: u16, y: u16, view: &mut View, facts: &Facts<'_>) {
-    let Some(pane) = panes::pane_at(view, facts.area, x, y) else { return };
+/// A click focuses and chooses what is under it, a wheel scrolls it; on the timeline the playhead follows the button.
+pub fn point(pointer: Pointer, x: u16, y: u16, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(pane) = panes::pane_at(view, facts.area, x, y) else { return Vec::new() };
     match pointer {
-        Pointer::Click => {
+        Pointer::Drag if pane != PaneId::Timeline || view.focus != PaneId::Timeline => {}
+        Pointer::Click | Pointer::Drag => {
             view.popup = view.popup.filter(|popup| *popup == pane);
             if view.popup.is_none() {
                 view.focus = pane;
             }
+            return match pane {
+                PaneId::Timeline => panes::replay::timeline_seq(view, facts, x, y).map(Effect::Seek).into_iter().collect(),
+                _ => panes::replay::click(view, facts, pane, x, y),
+            };
         }
         Pointer::WheelUp => scroll(view, facts, pane, Motion::View(-WHEEL)),
         Pointer::WheelDown => scroll(view, facts, pane, Motion::View(WHEEL)),
     }
+    Vec::new()
 }
 
 /// Reads a `:` line.
@@ -415,6 +449,9 @@ fn lane(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 
 fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let panes = view.screen.panes();
+    if matches!(action, Action::FocusNext | Action::FocusPrevious | Action::FocusPane(_)) {
+        view.popup = None;
+    }
     let at = panes.iter().position(|p| *p == view.focus).unwrap_or(0);
     match action {
         Action::FocusNext => view.focus = panes[(at + 1) % panes.len()],
@@ -430,7 +467,10 @@ fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect
         Action::Top => scroll(view, facts, view.active(), Motion::Oldest),
         Action::Bottom => to_newest(view, facts),
         Action::Fold => {
-            if let Some(row) = chain::cursor_row(view, facts.state) {
+            let scene = panes::replay::Scene { state: facts.state, desk: facts.desk, view, playback: facts.playback };
+            let is_replay = view.screen == ScreenId::Replay;
+            let row = if is_replay { panes::replay::cursor_row(scene) } else { chain::cursor_row(view, facts.state) };
+            if let Some(row) = row {
                 let open = view.folds.get(&row.seq).copied().unwrap_or(view.detail != Detail::Brief);
                 view.folds.insert(row.seq, !open);
             }
@@ -500,6 +540,7 @@ fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, inside: (u16, u
 fn to_newest(view: &mut View, facts: &Facts<'_>) {
     match view.active() {
         PaneId::Chain => view.place = None,
+        PaneId::Transcript => view.replay.place = None,
         PaneId::Log => {
             view.scroll.remove(&PaneId::Log);
         }
@@ -508,7 +549,6 @@ fn to_newest(view: &mut View, facts: &Facts<'_>) {
         | PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Memory
-        | PaneId::Transcript
         | PaneId::Episodes
         | PaneId::Inspector
         | PaneId::Timeline
@@ -546,6 +586,9 @@ fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     if view.search.is_empty() {
         return vec![Effect::Notice("nothing is searched for; / begins".into())];
     }
+    if view.screen == ScreenId::Replay {
+        return panes::replay::to_match(view, facts, forward);
+    }
     let found = chain::matches(view, facts.state);
     let (next, round) = match nearest(&found, here(view, facts), forward) {
         Some(seq) => (Some(seq), ""),
@@ -559,6 +602,9 @@ fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
 }
 
 fn to_error(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    if view.screen == ScreenId::Replay {
+        return panes::replay::to_error(view, facts, forward);
+    }
     let errors = chain::errors(view, facts.state);
     let Some(seq) = nearest(&errors, here(view, facts), forward) else {
         let way = if forward { "below" } else { "above" };
@@ -571,10 +617,7 @@ fn to_error(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
 
 /// A mark is a row of the chain; in a replay it is a place in the recording, which is the playhead's while the chain follows it.
 fn place_to_mark(view: &View, facts: &Facts<'_>) -> Option<Seq> {
-    match (view.place, facts.playback) {
-        (None, Some(playback)) => Some(playback.head),
-        (Some(_), _) | (None, None) => chain::cursor_row(view, facts.state).map(|r| r.seq),
-    }
+    panes::replay::place(view, facts.state, facts.desk, facts.playback)
 }
 
 fn set_mark(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
@@ -601,7 +644,11 @@ fn to_mark(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
         view.place = None;
         return vec![Effect::Seek(seq), notice];
     }
-    go_to_row(view, facts, seq);
+    if view.screen == ScreenId::Replay {
+        panes::replay::go_to_row(view, facts, seq);
+    } else {
+        go_to_row(view, facts, seq);
+    }
     vec![notice]
 }
 

@@ -7,10 +7,11 @@ pub use super::panes::checkpoints::Shelf;
 pub use super::panes::curves::ChartView;
 pub use super::panes::log::LogView;
 use super::theme::{Caps, Theme};
-use crate::event::{LaneId, Pace, Seq};
+use crate::event::{EpisodeId, LaneId, Pace, Seq};
 use crate::state::{DashState, TokenMeasure};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// What fills the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -205,6 +206,37 @@ impl Share {
     }
 }
 
+/// By what the list of episodes is sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EpisodeSort {
+    /// As they began.
+    #[default]
+    Begun,
+    Return,
+    Length,
+    Checkpoint,
+    Ending,
+}
+
+/// A row of the list of episodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    Episode(LaneId, EpisodeId),
+    Recording(PathBuf),
+}
+
+/// Options of the replay screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReplayView {
+    /// Where the operator is in the transcript; unset while it follows the playhead.
+    pub place: Option<Place>,
+    /// What `:filter` was given for the list of episodes.
+    pub filter: String,
+    pub sort: EpisodeSort,
+    /// The cursor of the list; unset while it is at the episode of the playhead.
+    pub pick: Option<Pick>,
+}
+
 /// State of this screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
@@ -243,6 +275,7 @@ pub struct View {
     pub shelf: Shelf,
     /// Nobody was here before: the hints say what to begin with.
     pub newcomer: bool,
+    pub replay: ReplayView,
 }
 
 impl View {

@@ -1,6 +1,6 @@
 //! What keys, pastes and the mouse do: to what is open above the panes first, else to the panes.
 
-use super::{App, Ended, Open, facts};
+use super::{App, Ended, Open};
 use crate::tr;
 use crate::ui::actions::{Action, Entry, Group, Scope};
 use crate::ui::chrome::help::{self, Help};
@@ -24,6 +24,7 @@ impl App {
     pub(super) fn mouse(&mut self, mouse: MouseEvent) {
         let pointer = match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => Pointer::Click,
+            MouseEventKind::Drag(MouseButton::Left) => Pointer::Drag,
             MouseEventKind::ScrollUp => Pointer::WheelUp,
             MouseEventKind::ScrollDown => Pointer::WheelDown,
             MouseEventKind::Down(_)
@@ -44,12 +45,10 @@ impl App {
                 palette.at = down(palette.at, WHEEL, palette::find(palette.line.text(), keys, &self.recent).len());
             }
             // What is open has the keys; a click past it must not change what lies beneath.
-            (Open::Help(_) | Open::Palette(_), Pointer::Click)
-            | (Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::ConfirmQuit, _) => {}
+            (Open::Help(_) | Open::Palette(_), Pointer::Click | Pointer::Drag)
+            | (Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::Told(..) | Open::ConfirmQuit, _) => {}
             (Open::Nothing | Open::Menu(_), _) => {
-                let facts =
-                    facts(self.area, &self.look.caps, (&self.state, &self.desk), self.playback.as_ref(), &*self.source, &self.options);
-                point(pointer, mouse.column, mouse.row, &mut self.view, &facts);
+                self.with_facts(|view, facts| point(pointer, mouse.column, mouse.row, view, facts));
             }
         }
     }
@@ -71,7 +70,7 @@ impl App {
                 help.at = 0;
             }
             Open::Confirm(..) => self.notice = tr!("a paste confirms nothing; type it"),
-            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::ConfirmQuit => {
+            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::Told(..) | Open::ConfirmQuit => {
                 self.notice = tr!("pasted text is not taken as keys");
             }
         }
@@ -98,6 +97,8 @@ impl App {
                 Edit::Cancelled => {}
             },
             Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
+            // Any key closes what was told.
+            Open::Told(..) => {}
             Open::ConfirmQuit => match name.as_str() {
                 // ctrl-c twice quits, as a shell would.
                 "y" | "Y" | "ctrl-c" => self.ended = Some(Ended::Quit),

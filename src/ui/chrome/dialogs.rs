@@ -14,6 +14,10 @@ pub fn quit(canvas: &mut Canvas<'_>) {
     dialog(canvas, &tr!("Quit"), &[&text]);
 }
 
+pub fn told(canvas: &mut Canvas<'_>, title: &str, lines: &[String]) {
+    dialog(canvas, title, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
 pub fn confirmation(canvas: &mut Canvas<'_>, confirm: &Confirm, typed: &Line, cx: &Context<'_>) {
     let (verb, name) = (confirm.verb, &confirm.name);
     let (before, behind) = typed.parts();

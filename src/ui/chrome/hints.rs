@@ -110,6 +110,18 @@ fn list(cx: &Context<'_>) -> Vec<Action> {
 
 fn of_screen(cx: &Context<'_>) -> &'static [Action] {
     match cx.view.screen {
+        ScreenId::Replay if cx.playback.is_some() => &[
+            Action::TogglePause,
+            Action::StepDecision,
+            Action::StepBack,
+            Action::EpisodeList,
+            Action::Inspect,
+            Action::NextError,
+            Action::Break,
+            Action::Continue,
+            Action::PreviousEpisode,
+            Action::NextEpisode,
+        ],
         ScreenId::Live | ScreenId::Replay | ScreenId::Memory => match cx.playback {
             None => &[Action::TogglePause, Action::StepDecision],
             Some(_) => &[Action::TogglePause, Action::StepDecision, Action::StepBack, Action::PreviousEpisode, Action::NextEpisode],

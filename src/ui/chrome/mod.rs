@@ -70,7 +70,7 @@ pub fn between(area: Rect) -> Rect {
 
 /// Alerts whose newest state is firing.
 pub fn firing(cx: &Context<'_>) -> usize {
-    super::panes::alerts::current(cx.state).iter().filter(|a| a.change.state == crate::event::AlertState::Firing).count()
+    super::panes::alerts::firing(cx.state)
 }
 
 /// Draws what is open, and the notice line. `recent` are the actions used last, for the palette.
@@ -92,6 +92,7 @@ pub fn overlay(buffer: &mut Buffer, area: Rect, cx: &Context<'_>, (open, notice)
         }
         Open::Menu(group) => menu::draw(&mut canvas, *group, cx),
         Open::Confirm(confirm, typed) => dialogs::confirmation(&mut canvas, confirm, typed, cx),
+        Open::Told(title, lines) => dialogs::told(&mut canvas, title, lines),
         Open::ConfirmQuit => dialogs::quit(&mut canvas),
     }
     if !notice.is_empty() {

@@ -12,6 +12,11 @@ pub struct Alert<'a> {
     pub change: &'a AlertStateChanged,
 }
 
+/// Rules whose newest state is firing.
+pub fn firing(state: &DashState) -> usize {
+    current(state).iter().filter(|a| a.change.state == AlertState::Firing).count()
+}
+
 /// A letter and a role for a state.
 pub fn letter(state: AlertState) -> (&'static str, Role) {
     match state {

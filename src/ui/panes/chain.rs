@@ -6,7 +6,7 @@
 
 use super::Pane;
 use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, holds, lay_out_streaming};
-use super::chain_sheet::{Motion, Seen, Sheet, row_at};
+use super::chain_sheet::{Motion, Rows, Seen, Sheet};
 use crate::event::{PolicyState, Seq};
 use crate::state::{DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace, Transcript};
 use crate::tr;
@@ -35,11 +35,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 }
 
 /// Rows of the pane's inside that the chain has; the rest is the footer's.
-fn text_rows(height: u16) -> u16 {
+pub fn text_rows(height: u16) -> u16 {
     height - u16::from(height >= 6)
 }
 
-fn shape(width: u16, glyphs: Glyphs, view: &View) -> Shape {
+pub fn shape(width: u16, glyphs: Glyphs, view: &View) -> Shape {
     Shape { width, detail: view.detail, compact: view.raw, overlay: view.overlay, glyphs }
 }
 
@@ -74,7 +74,7 @@ pub fn legend(measure: TokenMeasure) -> String {
 }
 
 fn sheet<'a>(transcript: &'a Transcript, view: &'a View, shape: Shape, height: u16, streaming: usize) -> Sheet<'a> {
-    Sheet { transcript, view, shape, height: height.max(1) as usize, streaming }
+    Sheet { rows: Rows::of(transcript), view, place: view.place, anchor: None, shape, height: height.max(1) as usize, streaming }
 }
 
 /// Where a motion leads in a pane whose inside is `width` by `height` cells; unset where it follows the newest row.
@@ -87,9 +87,9 @@ pub fn moved(view: &View, state: &DashState, (width, height): (u16, u16), glyphs
 
 /// The row at the cursor; the newest one while the chain follows.
 pub fn cursor_row<'s>(view: &View, state: &'s DashState) -> Option<&'s Row> {
-    let rows = &state.lane(view.lane)?.transcript.rows;
+    let rows = Rows::of(&state.lane(view.lane)?.transcript);
     let Some(place) = view.place else { return rows.last() };
-    rows.get(row_at(&state.lane(view.lane)?.transcript, place.cursor.seq).unwrap_or(0))
+    rows.get(rows.row_at(place.cursor.seq).unwrap_or(0))
 }
 
 /// Rows that hold what is searched for, oldest first.
@@ -107,21 +107,34 @@ fn rows_where(view: &View, state: &DashState, which: impl Fn(&Row) -> bool) -> V
     rows.into_iter().flat_map(|r| r.iter()).filter(|r| which(r)).map(|r| r.seq).collect()
 }
 
-fn draw_sheet(inner: &mut Canvas<'_>, sheet: &Sheet<'_>, seen: Seen, height: u16, streaming: &[Line]) {
+/// Draws what is seen. What lies behind the anchor is to come yet, and says so.
+pub fn draw_sheet(inner: &mut Canvas<'_>, sheet: &Sheet<'_>, seen: Seen, height: u16, streaming: &[Line]) {
     let mut y = 0;
     let mut skip = seen.top.line;
-    for index in seen.top.index..sheet.transcript.rows.len() {
-        let Some(row) = sheet.transcript.rows.get(index).filter(|_| y < height) else { break };
-        let until = sheet.transcript.rows.get(index + 1).map(|r| r.seq);
+    for index in seen.top.index..sheet.rows.len() {
+        let Some(row) = sheet.rows.get(index).filter(|_| y < height) else { break };
+        let until = sheet.rows.get(index + 1).map(|r| r.seq);
+        let is_future = sheet.anchor.is_some_and(|anchor| index > anchor) || sheet.is_all_future();
         for (number, line) in sheet.lines(row).iter().enumerate().skip(skip) {
             if y >= height {
                 break;
             }
-            line.draw(inner, y, &sheet.view.search);
+            if is_future {
+                let (line, is_said) = line.future(number == 0, inner);
+                line.draw(inner, y, &sheet.view.search);
+                if !is_said {
+                    inner.text(0, y, ".", Role::Dim);
+                }
+            } else {
+                line.draw(inner, y, &sheet.view.search);
+            }
+            if number == 0 && sheet.anchor == Some(index) && !sheet.is_all_future() {
+                inner.text(0, y, "o", Role::Strong);
+            }
             if number == 0 && is_marked(sheet.view, row.seq, until) {
                 inner.text(0, y, "m", Role::Mark);
             }
-            if sheet.view.place.is_some() && (index, number) == (seen.cursor.index, seen.cursor.line) {
+            if sheet.place.is_some() && (index, number) == (seen.cursor.index, seen.cursor.line) {
                 draw_cursor(inner, y, sheet.shape.indent());
             }
             y += 1;
@@ -130,7 +143,7 @@ fn draw_sheet(inner: &mut Canvas<'_>, sheet: &Sheet<'_>, seen: Seen, height: u16
     }
     let room = height.saturating_sub(y) as usize;
     // A message too long for the pane shows its end; where the operator reads something else, it does not come in between.
-    let shown = if sheet.view.place.is_none() || streaming.len() <= room { streaming } else { &[] };
+    let shown = if sheet.place.is_none() || streaming.len() <= room { streaming } else { &[] };
     for line in shown.iter().skip(shown.len().saturating_sub(room)) {
         line.draw(inner, y, "");
         y += 1;
@@ -151,6 +164,23 @@ fn draw_cursor(inner: &mut Canvas<'_>, y: u16, indent: u16) {
 }
 
 impl Line {
+    /// The line of something that has not happened yet: dim, and said in words on a row's first line; whether it is said.
+    fn future(&self, is_first: bool, inner: &Canvas<'_>) -> (Line, bool) {
+        let spans: Vec<(String, Role)> = self.spans.iter().map(|(text, _)| (text.clone(), Role::Dim)).collect();
+        let right = self.right.as_ref().map(|(text, _)| text.as_str());
+        if !is_first {
+            return (Line { spans, right: right.map(|text| (text.to_owned(), Role::Dim)) }, true);
+        }
+        let used: u16 = spans.iter().map(|(text, _)| inner.measure(text)).sum();
+        let room = inner.width().saturating_sub(used);
+        let word = tr!("(future)");
+        let both = right.map(|text| format!("{text}  {word}")).filter(|both| inner.measure(both) + 2 <= room);
+        let alone = Some(word).filter(|word| inner.measure(word) < room);
+        let is_said = both.is_some() || alone.is_some();
+        let right = both.or(alone).or_else(|| right.map(str::to_owned));
+        (Line { spans, right: right.map(|text| (text, Role::Dim)) }, is_said)
+    }
+
     pub fn holds(&self, needle: &str) -> bool {
         self.spans.iter().any(|(text, _)| text.to_lowercase().contains(needle))
     }
@@ -191,7 +221,7 @@ fn badge(place: Option<Place>, transcript: &Transcript) -> String {
     }
 }
 
-fn streaming_lines(state: &DashState, lane: &LaneState, shape: &Shape) -> Vec<Line> {
+pub fn streaming_lines(state: &DashState, lane: &LaneState, shape: &Shape) -> Vec<Line> {
     let Some(streaming) = &lane.transcript.streaming else { return Vec::new() };
     let seconds = state.t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
     let rate = if seconds > 0.0 && streaming.tokens > 1 {

@@ -7,6 +7,65 @@ use crate::event::Seq;
 use crate::state::{Row, Transcript};
 use crate::ui::view::{Place, Spot, View};
 
+/// Rows of a chain, oldest first: those that the fold holds, and in a replay those that fell out of it and those to come.
+#[derive(Clone, Copy, Default)]
+pub struct Rows<'a> {
+    pub before: &'a [Row],
+    pub folded: Option<&'a Transcript>,
+    /// Folded rows that are left out: those of earlier episodes.
+    pub skip: usize,
+    pub after: &'a [Row],
+}
+
+impl<'a> Rows<'a> {
+    pub fn of(transcript: &'a Transcript) -> Self {
+        Self { folded: Some(transcript), ..Self::default() }
+    }
+
+    pub fn folded_len(&self) -> usize {
+        self.folded.map_or(0, |t| t.rows.len()).saturating_sub(self.skip)
+    }
+
+    pub fn len(&self) -> usize {
+        self.before.len() + self.folded_len() + self.after.len()
+    }
+
+    pub fn get(&self, index: usize) -> Option<&'a Row> {
+        let Some(index) = index.checked_sub(self.before.len()) else { return self.before.get(index) };
+        match index.checked_sub(self.folded_len()) {
+            None => self.folded.and_then(|t| t.rows.get(self.skip + index)),
+            Some(index) => self.after.get(index),
+        }
+    }
+
+    pub fn last(&self) -> Option<&'a Row> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = &'a Row> {
+        (0..self.len()).filter_map(move |index| self.get(index))
+    }
+
+    /// The row of that `seq`, or the nearest older one.
+    pub fn row_at(&self, seq: Seq) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(middle).is_some_and(|r| r.seq <= seq) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low.checked_sub(1)
+    }
+
+    /// Rows that gave way to newer ones.
+    fn fallen_out(&self) -> u64 {
+        self.folded.map_or(0, |t| t.rows.total() - t.rows.len() as u64)
+    }
+}
+
 /// A line, by the index of its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct At {
@@ -35,8 +94,12 @@ pub enum Motion {
 
 /// A transcript with the way in which it is laid out.
 pub struct Sheet<'a> {
-    pub transcript: &'a Transcript,
+    pub rows: Rows<'a>,
     pub view: &'a View,
+    /// Where the operator is in it; unset while it follows.
+    pub place: Option<Place>,
+    /// The row that is followed, in place of the newest one.
+    pub anchor: Option<usize>,
     pub shape: Shape,
     /// Lines that are seen; at least 1.
     pub height: usize,
@@ -45,6 +108,11 @@ pub struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
+    /// Whether the playhead stands before the first row.
+    pub fn is_all_future(&self) -> bool {
+        self.anchor.is_some() && self.rows.before.is_empty() && self.rows.folded_len() == 0
+    }
+
     pub fn lines(&self, row: &Row) -> Vec<Line> {
         let lines = lay_out(row, &self.shape, self.view.folds.get(&row.seq).copied());
         let needle = self.view.search.as_str();
@@ -54,7 +122,7 @@ impl Sheet<'_> {
     }
 
     fn height_of(&self, index: usize) -> usize {
-        self.transcript.rows.get(index).map_or(0, |row| self.lines(row).len())
+        self.rows.get(index).map_or(0, |row| self.lines(row).len())
     }
 
     /// The last line of a row.
@@ -64,19 +132,19 @@ impl Sheet<'_> {
 
     /// The last line of all.
     fn last(&self) -> At {
-        self.end_of(self.transcript.rows.len().saturating_sub(1))
+        self.end_of(self.rows.len().saturating_sub(1))
     }
 
     /// The line of a spot, or what is left of it: rows fall out, folds close, a replay goes back.
     fn find(&self, spot: Spot) -> At {
-        match row_at(self.transcript, spot.seq) {
+        match self.rows.row_at(spot.seq) {
             Some(index) => At { index, line: spot.line.min(self.end_of(index).line) },
             None => At::default(),
         }
     }
 
     fn spot(&self, at: At) -> Spot {
-        Spot { seq: self.transcript.rows.get(at.index).map_or(Seq(0), |r| r.seq), line: at.line }
+        Spot { seq: self.rows.get(at.index).map_or(Seq(0), |r| r.seq), line: at.line }
     }
 
     /// `lines` further down (or up, when negative), but not beyond either end.
@@ -99,7 +167,7 @@ impl Sheet<'_> {
             if left <= below {
                 return At { line: at.line + left, ..at };
             }
-            if at.index + 1 >= self.transcript.rows.len() {
+            if at.index + 1 >= self.rows.len() {
                 return end;
             }
             left -= below + 1;
@@ -120,9 +188,9 @@ impl Sheet<'_> {
     /// stands still until the pane is full, whatever was drawn before.
     fn top_following(&self) -> At {
         let stride = (self.height as u64 / 6).max(1);
-        let fallen_out = self.transcript.rows.total() - self.transcript.rows.len() as u64;
+        let fallen_out = self.rows.fallen_out();
         let (mut used, mut best) = (self.streaming, None);
-        for index in (0..self.transcript.rows.len()).rev() {
+        for index in (0..self.rows.len()).rev() {
             used += self.height_of(index);
             if used > self.height {
                 let room = self.height.saturating_sub(self.streaming).max(1) as i64;
@@ -135,12 +203,18 @@ impl Sheet<'_> {
         At::default()
     }
 
+    /// The followed row with some of what is to come below it.
+    fn top_anchored(&self, anchor: usize) -> At {
+        self.along(self.end_of(anchor), -(self.height as i64 * 2 / 3)).min(self.top_lowest())
+    }
+
     /// What is seen now.
     pub fn seen(&self) -> Seen {
-        match &self.view.place {
-            None => Seen { top: self.top_following(), cursor: self.last() },
+        match (&self.place, self.anchor) {
+            (None, None) => Seen { top: self.top_following(), cursor: self.last() },
+            (None, Some(anchor)) => Seen { top: self.top_anchored(anchor), cursor: At { index: anchor, line: 0 } },
             // The lines between may have grown since: the cursor stays in sight.
-            Some(place) => self.with_cursor(self.find(place.top), self.find(place.cursor)),
+            (Some(place), _) => self.with_cursor(self.find(place.top), self.find(place.cursor)),
         }
     }
 
@@ -174,11 +248,11 @@ impl Sheet<'_> {
             Motion::Oldest => (Seen { top: At::default(), cursor: At::default() }, self.last() == At::default()),
             Motion::Row(seq) => (self.at_row(before, seq), false),
         };
-        if at_end {
+        if at_end && self.anchor.is_none() {
             return None;
         }
-        let newest = || self.transcript.rows.last().map_or(Seq(0), |r| r.seq);
-        let newest_at_stop = self.view.place.map_or_else(newest, |p| p.newest_at_stop);
+        let newest = || self.rows.last().map_or(Seq(0), |r| r.seq);
+        let newest_at_stop = self.place.map_or_else(newest, |p| p.newest_at_stop);
         Some(Place { top: self.spot(after.top), cursor: self.spot(after.cursor), newest_at_stop })
     }
 
@@ -188,7 +262,7 @@ impl Sheet<'_> {
         let top = self.along(before.top, lines).min(lowest.max(before.top));
         let cursor = before.cursor.clamp(top, self.bottom(top));
         // What fits into the pane does not scroll, and goes on following.
-        let still = self.view.place.is_none() && top == before.top;
+        let still = self.place.is_none() && top == before.top;
         (Seen { top, cursor }, still || (lines > 0 && top >= lowest))
     }
 
@@ -201,9 +275,4 @@ impl Sheet<'_> {
         let top = self.along(cursor, -(self.height as i64 / 3)).min(self.top_lowest());
         Seen { top, cursor }
     }
-}
-
-/// The row of that `seq`, or the nearest older one.
-pub fn row_at(transcript: &Transcript, seq: Seq) -> Option<usize> {
-    transcript.rows.iter().rposition(|r| r.seq <= seq)
 }

@@ -130,6 +130,11 @@ fn replay(layout: &mut Layout, Rect { width, height, .. }: Rect) {
 /// Rows of the timeline, its frame included.
 const TIMELINE_HEIGHT: u16 = 6;
 
+/// Whether the replay screen shows episodes and state above its other panes, for want of room beside them.
+pub fn has_popups(w: u16, h: u16) -> bool {
+    Tier::of(w, h) == Tier::Compact
+}
+
 /// Transcript and timeline; episodes and state open above them.
 fn replay_compact(layout: &mut Layout, Rect { width, height, .. }: Rect, view: &View) {
     let lower = 5;

@@ -64,7 +64,12 @@ fn draw_episode(inner: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) -> 
     y = labelled(inner, y, "memory ", &ratio, Role::Text);
     let errors = format::counted(u64::from(episode.tool_errors), "tool error");
     y = labelled(inner, y, "errors ", &errors, if episode.tool_errors > 0 { Role::Warn } else { Role::Text });
-    labelled(inner, y, "hash   ", &format!("{:016x}", episode.state_hash), Role::Dim)
+    y = labelled(inner, y, "hash   ", &format!("{:016x}", episode.state_hash), Role::Dim);
+    for (line, role) in super::replay::watch_lines(ctx.desk, ctx.state) {
+        inner.text_upto(0, inner.width(), y, &line, role);
+        y += 1;
+    }
+    y
 }
 
 fn draw_values(below: &mut Canvas<'_>, lane: &LaneState) {

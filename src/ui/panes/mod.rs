@@ -27,7 +27,7 @@ pub use tests::testing;
 pub mod tools;
 
 pub use chain_sheet::Motion;
-pub use layout::has_menu_key;
+pub use layout::{has_menu_key, has_popups};
 
 use layout::{Layout, arrange};
 
@@ -74,6 +74,18 @@ pub fn inside(view: &View, area: Rect, id: PaneId) -> Option<(u16, u16)> {
     let (_, part) = popup.or_else(|| layout.panes.iter().find(|(shown, _)| *shown == id).copied())?;
     let frame = if (layout.framed || popup.is_some()) && part.width >= 3 && part.height >= 3 { 2 } else { 0 };
     Some((part.width - frame, part.height - frame))
+}
+
+/// Column and row of a cell of the screen in a pane's inside; unset where it is not in it.
+pub fn cell_of(view: &View, area: Rect, id: PaneId, x: u16, y: u16) -> Option<(u16, u16)> {
+    let at = Position::new(x.checked_sub(area.x)?, y.checked_sub(area.y)?);
+    let layout = arrange(area.width, area.height, view);
+    let popup = layout.popup.filter(|(shown, _)| *shown == id);
+    let (_, part) = popup.or_else(|| layout.panes.iter().find(|(shown, _)| *shown == id).copied())?;
+    let (width, height) = inside(view, area, id)?;
+    let frame = (part.width - width) / 2;
+    let inner = Rect::new(part.x + frame, part.y + frame, width, height);
+    inner.contains(at).then(|| (at.x - inner.x, at.y - inner.y))
 }
 
 /// The pane under a cell of `area`; a tab is the pane that it shows.
@@ -130,7 +142,10 @@ fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         PaneId::Alerts => alerts::draw(canvas, pane),
         PaneId::Log => log::draw(canvas, pane),
         PaneId::Memory => memory::draw(canvas, pane),
-        PaneId::Transcript | PaneId::Episodes | PaneId::Inspector | PaneId::Timeline => replay::draw(canvas, pane),
+        PaneId::Transcript => replay::transcript::draw(canvas, pane),
+        PaneId::Episodes => replay::episodes::draw(canvas, pane),
+        PaneId::Inspector => replay::inspector::draw(canvas, pane),
+        PaneId::Timeline => replay::timeline::draw(canvas, pane),
         PaneId::Checkpoints => checkpoints::list::draw(canvas, pane),
         PaneId::Compare => checkpoints::compare::draw(canvas, pane),
         PaneId::Rollout => checkpoints::rollout::draw(canvas, pane),

@@ -26,6 +26,11 @@ pub fn clock(t_ns: u64) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes:02}:{seconds:02}") }
 }
 
+/// A time within an episode: `00:41.8`.
+pub fn clock_tenths(t_ns: u64) -> String {
+    format!("{}.{}", clock(t_ns), t_ns / 100_000_000 % 10)
+}
+
 /// A number of things: `412`, `3.1k`, `1.2M`.
 pub fn count(n: u64) -> String {
     let x = n as f64;
@@ -122,6 +127,7 @@ mod tests {
         assert_eq!([count(999), count(3_100), count(999_960), count(u64::MAX)], ["999", "3.1k", "1.0M", "18446744073.7G"]);
         assert_eq!([bytes(512.0), bytes(2.14e9), bytes(61.2e9), bytes(999.6e3)], ["512 B", "2.1 GB", "61 GB", "1.0 MB"]);
         assert_eq!([bytes_of(61_000_000_000, 139_000_000_000), bytes_of(0, 0)], ["61/139 GB", "0/0 B"]);
+        assert_eq!([clock_tenths(41_890_000_000), clock_tenths(3_733_000_000_000)], ["00:41.8", "1:02:13.0"]);
         assert_eq!([clock(133_000_000_000), clock(3_733_000_000_000)], ["02:13", "1:02:13"]);
     }
 

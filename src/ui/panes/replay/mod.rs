@@ -1,21 +1,379 @@
 //! The replay screen: episodes, the transcript with what is still to come, the state at the playhead, a timeline.
 
-use super::{Motion, Pane};
-use crate::ui::actions::Action;
-use crate::ui::update::{Effect, Facts};
-use crate::ui::view::{PaneId, View};
-use crate::ui::widgets::Canvas;
+pub mod episodes;
+pub mod inspector;
+#[cfg(test)]
+mod tests;
+pub mod timeline;
+pub mod transcript;
 
-/// Draws one of the screen's panes.
-pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    let mut inner = pane.open(canvas, "");
-    super::notice(&mut inner, "to be built");
+pub use inspector::watch_lines;
+pub use transcript::{cursor_row, errors, matches};
+
+use super::{Motion, chain, has_popups};
+use crate::event::{EpisodeId, LaneId, Seq, StepIndex};
+use crate::source::{Beat, Track};
+use crate::state::DashState;
+use crate::tr;
+use crate::ui::actions::Action;
+use crate::ui::backstage::Ask;
+use crate::ui::desk::{Desk, Sought};
+use crate::ui::update::{Effect, Facts, ReplayEffect};
+use crate::ui::view::{Context, EpisodeSort, PaneId, Pick, PlaybackView, ScreenId, Scroll, View};
+
+/// What the panes of this screen are drawn and moved by.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub state: &'a DashState,
+    pub desk: &'a Desk,
+    pub view: &'a View,
+    pub playback: Option<&'a PlaybackView>,
+}
+
+impl<'a> Scene<'a> {
+    pub fn of(ctx: &Context<'a>) -> Self {
+        Self { state: ctx.state, desk: ctx.desk, view: ctx.view, playback: ctx.playback }
+    }
+
+    fn seen(view: &'a View, facts: &Facts<'a>) -> Self {
+        Self { state: facts.state, desk: facts.desk, view, playback: facts.playback }
+    }
+
+    /// The episode of the lane that is looked at; before the first event, the first one of the recording.
+    pub fn episode(self) -> Option<(LaneId, EpisodeId)> {
+        let lane = self.view.lane;
+        match (self.state.lane(lane), &self.desk.replay.track) {
+            (Some(state), _) => Some((lane, state.episode.episode)),
+            (None, Some(track)) => Some((track.lane, track.episode)),
+            (None, None) => None,
+        }
+    }
+
+    /// The whole episode, past and future, as far as it is read.
+    pub fn track(self) -> Option<&'a Track> {
+        let (lane, episode) = self.episode()?;
+        self.desk.replay.track.as_deref().filter(|t| t.lane == lane && t.episode == episode)
+    }
+
+    /// The steps of the episode; of a live run, as many as the fold has.
+    pub fn beats(self) -> Vec<Beat> {
+        match self.track() {
+            Some(track) => track.beats.clone(),
+            None => timeline::beats_folded(self),
+        }
+    }
 }
 
 /// Does what is an action of this screen's panes.
-pub fn act(_action: Action, _argument: &str, _view: &mut View, _facts: &Facts<'_>) -> Vec<Effect> {
-    Vec::new()
+pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    match action {
+        Action::EpisodeList => show(PaneId::Episodes, view, facts),
+        Action::Inspect => show(PaneId::Inspector, view, facts),
+        Action::Open if view.active() == PaneId::Transcript => to_cursor_row(view, facts),
+        Action::Open if view.active() == PaneId::Episodes => open_pick(view, facts),
+        Action::Sort if view.screen == ScreenId::Replay => {
+            view.replay.sort = next_sort(view.replay.sort);
+            Vec::new()
+        }
+        Action::Filter if view.screen == ScreenId::Replay => {
+            view.replay.filter = argument.to_owned();
+            view.replay.pick = None;
+            view.scroll.remove(&PaneId::Episodes);
+            let shown = episodes::list(Scene::seen(view, facts)).iter().filter(|l| l.is_row()).count();
+            vec![Effect::Notice(tr!("{n} shown", n = shown))]
+        }
+        // Lists of other screens open and sort by their own rooms.
+        _ => Vec::new(),
+    }
+}
+
+fn next_sort(sort: EpisodeSort) -> EpisodeSort {
+    match sort {
+        EpisodeSort::Begun => EpisodeSort::Return,
+        EpisodeSort::Return => EpisodeSort::Length,
+        EpisodeSort::Length => EpisodeSort::Checkpoint,
+        EpisodeSort::Checkpoint => EpisodeSort::Ending,
+        EpisodeSort::Ending => EpisodeSort::Begun,
+    }
+}
+
+/// Goes to the screen; on a live run, recordings are listed for its browser.
+pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    view.go(ScreenId::Replay);
+    if facts.playback.is_none() { vec![Effect::Ask(Ask::Catalogue)] } else { Vec::new() }
+}
+
+/// Focuses a pane of the screen, or opens it above the others where it has no room beside them; the same key closes it.
+fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    if view.popup.take() == Some(pane) {
+        return Vec::new();
+    }
+    let effects = if view.screen == ScreenId::Replay { Vec::new() } else { enter(view, facts) };
+    if has_popups(facts.area.width, facts.area.height) {
+        view.popup = Some(pane);
+    } else {
+        view.focus = pane;
+    }
+    effects
+}
+
+/// The playhead goes to where the row at the cursor is finished.
+fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let scene = Scene::seen(view, facts);
+    if scene.playback.is_none() {
+        return vec![Effect::Notice(tr!("a live run can't be sought in; its recording can, from the list of episodes"))];
+    }
+    let Some(row) = cursor_row(scene) else { return Vec::new() };
+    let end = scene.track().and_then(|t| t.row_end(t.rows.iter().position(|r| r.seq == row.seq)?));
+    vec![Effect::Seek(end.unwrap_or(row.seq))]
+}
+
+fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(pick) = episodes::picked(Scene::seen(view, facts)) else { return vec![Effect::Notice(tr!("there is no episode yet"))] };
+    view.popup = None;
+    match pick {
+        Pick::Episode(lane, episode) if facts.playback.is_some() => {
+            let Some(found) = facts.desk.replay.book.find(lane, episode) else { return Vec::new() };
+            let first = found.first;
+            view.lane = lane;
+            view.replay.pick = None;
+            vec![Effect::Seek(first)]
+        }
+        Pick::Episode(lane, episode) => vec![
+            Effect::Notice(tr!("opening episode {episode} in this run's recording", episode = episode)),
+            Effect::Ask(Ask::Open { path: None, at: Some((lane, episode)) }),
+        ],
+        Pick::Recording(path) => {
+            vec![Effect::Notice(tr!("opening {name}", name = path.display())), Effect::Ask(Ask::Open { path: Some(path), at: None })]
+        }
+    }
+}
+
+/// The next or previous episode: along the list as it is filtered and sorted where that has the keys, else as they began.
+pub fn neighbour(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    let scene = Scene::seen(view, facts);
+    let book = &facts.desk.replay.book;
+    let along_list = view.active() == PaneId::Episodes;
+    let order: Vec<(LaneId, EpisodeId)> = if along_list {
+        episodes::list(scene).iter().filter_map(episodes::Line::episode).collect()
+    } else {
+        book.episodes.iter().filter(|e| e.lane == view.lane).map(|e| (e.lane, e.episode)).collect()
+    };
+    let here = if along_list && view.replay.pick.is_some() { view.replay.pick.clone().and_then(episode_of) } else { scene.episode() };
+    let at = order.iter().position(|e| Some(*e) == here);
+    let next = match (at, forward) {
+        (Some(at), true) => order.get(at + 1),
+        (Some(at), false) => at.checked_sub(1).and_then(|at| order.get(at)),
+        (None, _) => order.first(),
+    };
+    let Some((lane, episode)) = next.copied() else {
+        let unread = if book.is_whole() { String::new() } else { format!("; {}", read_so_far(facts.desk)) };
+        let none = if forward { tr!("no later episode") } else { tr!("no earlier episode") };
+        return vec![Effect::Notice(none + &unread)];
+    };
+    let first = book.find(lane, episode).map(|e| e.first).unwrap_or_default();
+    view.lane = lane;
+    view.replay.pick = along_list.then_some(Pick::Episode(lane, episode));
+    vec![Effect::Seek(first)]
+}
+
+fn episode_of(pick: Pick) -> Option<(LaneId, EpisodeId)> {
+    match pick {
+        Pick::Episode(lane, episode) => Some((lane, episode)),
+        Pick::Recording(_) => None,
+    }
+}
+
+/// `1,200 of 5,000 read`.
+pub fn read_so_far(desk: &Desk) -> String {
+    let book = &desk.replay.book;
+    tr!("{n} of {end} read", n = thousands(book.read_upto.0), end = thousands(book.end.0))
+}
+
+/// `1,200`.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or_default()).collect();
+    groups.join(",")
+}
+
+/// Where the operator is: the row at the cursor, or the playhead, or the newest row.
+pub fn place(view: &View, state: &DashState, desk: &Desk, playback: Option<&PlaybackView>) -> Option<Seq> {
+    let scene = Scene { state, desk, view, playback };
+    let (is_placed, row) = match view.screen {
+        ScreenId::Replay => (view.replay.place.is_some(), cursor_row(scene)),
+        ScreenId::Live | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => {
+            (view.place.is_some(), chain::cursor_row(view, state))
+        }
+    };
+    match playback {
+        Some(playback) if !is_placed => Some(playback.head),
+        Some(_) | None => row.map(|r| r.seq),
+    }
+}
+
+/// The cursor on a row of the transcript, which has the focus then.
+pub fn go_to_row(view: &mut View, facts: &Facts<'_>, seq: Seq) {
+    view.focus = PaneId::Transcript;
+    if let Some(inside) = super::inside(view, facts.area, PaneId::Transcript) {
+        view.replay.place = transcript::moved(Scene::seen(view, facts), inside, facts.glyphs, Motion::Row(seq));
+    }
+}
+
+/// What was typed after `/`: in the rows of this episode first, then in the whole recording.
+pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    view.search = text.to_lowercase();
+    let mut effects = vec![Effect::Replay(ReplayEffect::Search(text.to_owned()))];
+    if !text.is_empty() {
+        let scene = Scene::seen(view, facts);
+        let here = cursor_row(scene).map_or(Seq(0), |r| r.seq);
+        effects.extend(match matches(scene).into_iter().find(|seq| *seq >= here) {
+            Some(seq) => on_match(view, facts, seq),
+            None => elsewhere(view, facts, true),
+        });
+    }
+    effects
+}
+
+/// The next or previous match: a row of this episode, or a place elsewhere in the recording.
+pub fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    let scene = Scene::seen(view, facts);
+    let here = cursor_row(scene).map_or(Seq(0), |r| r.seq);
+    let found = matches(scene);
+    let next = if forward { found.iter().find(|s| **s > here) } else { found.iter().rev().find(|s| **s < here) };
+    match next.copied() {
+        Some(seq) => on_match(view, facts, seq),
+        None => elsewhere(view, facts, forward),
+    }
+}
+
+fn on_match(view: &mut View, facts: &Facts<'_>, seq: Seq) -> Vec<Effect> {
+    go_to_row(view, facts, seq);
+    vec![Effect::Notice(transcript::found(Scene::seen(view, facts)))]
+}
+
+/// What this episode does not hold may stand in another one.
+fn elsewhere(view: &View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    if facts.playback.is_none() {
+        return vec![Effect::Notice(tr!("no other match in this episode"))];
+    }
+    let edges = Scene::seen(view, facts).track().map(|t| (t.first, t.last));
+    let from = edges.map_or(facts.state.seq, |(first, last)| if forward { last } else { first });
+    vec![Effect::Replay(ReplayEffect::Look { what: Sought::Match, from, forward })]
+}
+
+/// The next or previous tool call that failed: in the whole recording, and the playhead goes there.
+pub fn to_error(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    if let Some(playback) = facts.playback {
+        return vec![Effect::Replay(ReplayEffect::Look { what: Sought::Error, from: playback.head, forward })];
+    }
+    let scene = Scene::seen(view, facts);
+    let here = cursor_row(scene).map_or(Seq(0), |r| r.seq);
+    let found = errors(scene);
+    let next = if forward { found.iter().find(|s| **s > here) } else { found.iter().rev().find(|s| **s < here) };
+    match next.copied() {
+        Some(seq) => {
+            go_to_row(view, facts, seq);
+            vec![Effect::Notice(tr!("tool error at event {seq}", seq = seq))]
+        }
+        None if forward => vec![Effect::Notice(tr!("no later tool error"))],
+        None => vec![Effect::Notice(tr!("no earlier tool error"))],
+    }
+}
+
+/// Reads what stands behind `:seek`.
+pub fn seek(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let scene = Scene::seen(view, facts);
+    let bad = || vec![Effect::Notice(tr!("`{place}` is no place; write @1200, 3/12, 12, 41.8s or 1:23", place = argument))];
+    if let Some(seq) = argument.strip_prefix('@') {
+        return seq.parse().map_or_else(|_| bad(), |seq| vec![Effect::Seek(Seq(seq))]);
+    }
+    if let Some(t_ns) = time(argument) {
+        let Some(track) = scene.track() else { return vec![Effect::Notice(read_so_far(facts.desk))] };
+        return vec![Effect::Seek(track.seq_at(t_ns))];
+    }
+    let (lane, address) = match argument.split_once(':') {
+        Some((lane, rest)) => (lane.parse().ok().map(LaneId), rest),
+        None => (Some(view.lane), argument),
+    };
+    let (episode, step) = match address.split_once('/') {
+        Some((episode, step)) => (episode.parse().ok().map(EpisodeId), step),
+        None => (scene.episode().map(|(_, episode)| episode), address),
+    };
+    match (lane, episode, step.parse().ok().map(StepIndex)) {
+        (Some(lane), Some(episode), Some(step)) => vec![Effect::Replay(ReplayEffect::SeekStep(lane, episode, step))],
+        (_, _, _) => bad(),
+    }
+}
+
+/// `41.8s`, `1:23`, `1:02:03`, in nanoseconds.
+fn time(text: &str) -> Option<u64> {
+    let seconds = match text.strip_suffix('s') {
+        Some(seconds) => seconds.parse::<f64>().ok()?,
+        None if text.contains(':') && !text.contains('/') => {
+            let parts: Option<Vec<f64>> = text.split(':').map(|part| part.parse::<f64>().ok()).collect();
+            parts?.into_iter().fold(0.0, |sum, part| sum * 60.0 + part)
+        }
+        None => return None,
+    };
+    (seconds.is_finite() && seconds >= 0.0).then_some((seconds * 1e9) as u64)
+}
+
+/// The event under a cell of the timeline.
+pub fn timeline_seq(view: &View, facts: &Facts<'_>, x: u16, y: u16) -> Option<Seq> {
+    let (column, _) = super::cell_of(view, facts.area, PaneId::Timeline, x, y)?;
+    let (width, _) = super::inside(view, facts.area, PaneId::Timeline)?;
+    timeline::seq_at(Scene::seen(view, facts), width, column)
+}
+
+/// A click on a list or the transcript chooses the row under it; a second one there opens it.
+pub fn click(view: &mut View, facts: &Facts<'_>, pane: PaneId, x: u16, y: u16) -> Vec<Effect> {
+    let (Some((_, row)), Some(inside)) = (super::cell_of(view, facts.area, pane, x, y), super::inside(view, facts.area, pane)) else {
+        return Vec::new();
+    };
+    let scene = Scene::seen(view, facts);
+    match pane {
+        PaneId::Transcript => match transcript::row_under(scene, inside, facts.glyphs, row) {
+            Some(seq) => {
+                go_to_row(view, facts, seq);
+                if facts.playback.is_some() { to_cursor_row(view, facts) } else { Vec::new() }
+            }
+            None => Vec::new(),
+        },
+        PaneId::Episodes => {
+            if let Some(pick) = episodes::under(scene, inside, row) {
+                view.replay.pick = Some(pick);
+            }
+            Vec::new()
+        }
+        // The rest has no rows to choose; the timeline is sought in before this.
+        _ => Vec::new(),
+    }
 }
 
 /// Moves in one of the screen's panes, whose inside has that many columns and rows.
-pub fn scroll(_view: &mut View, _facts: &Facts<'_>, _pane: PaneId, _inside: (u16, u16), _motion: Motion) {}
+pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, inside: (u16, u16), motion: Motion) {
+    let scene = Scene::seen(view, facts);
+    match pane {
+        PaneId::Transcript => view.replay.place = transcript::moved(scene, inside, facts.glyphs, motion),
+        PaneId::Episodes => {
+            let (pick, top) = episodes::moved(scene, inside, motion);
+            view.replay.pick = pick;
+            view.scroll.insert(PaneId::Episodes, Scroll { up: top, ..Scroll::default() });
+        }
+        PaneId::Inspector => {
+            let max = inspector::lines(scene, inside.0, facts.glyphs).len().saturating_sub(usize::from(inside.1)) as i64;
+            let up = i64::try_from(view.scroll_of(pane).up).unwrap_or(0).min(max);
+            let by = match motion {
+                Motion::Lines(lines) | Motion::View(lines) => lines,
+                Motion::Pages(pages) => pages * i64::from(inside.1.saturating_sub(1).max(1)),
+                Motion::Oldest => -up,
+                Motion::Row(_) => 0,
+            };
+            let up = usize::try_from((up + by).clamp(0, max)).unwrap_or(0);
+            view.scroll.insert(pane, Scroll { up, ..Scroll::default() });
+        }
+        // The timeline shows all of its episode.
+        _ => {}
+    }
+}

@@ -1,0 +1,122 @@
+//! The book of a recording: all of its episodes, found by reading on a little at a time.
+
+use crate::event::{CheckpointId, Envelope, EpisodeEnded, EpisodeId, Event, LaneId, Level, Seed, Seq, Verdict};
+use std::collections::BTreeMap;
+
+/// An episode of a recording, as far as it has been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    pub lane: LaneId,
+    pub episode: EpisodeId,
+    /// Unset, like level and checkpoint, where the event that says so can't be read.
+    pub seed: Option<Seed>,
+    pub level: Option<Level>,
+    pub checkpoint: Option<CheckpointId>,
+    /// Its first event, and the last one so far.
+    pub first: Seq,
+    pub last: Seq,
+    /// Decisions that were settled.
+    pub decisions: u32,
+    /// Sum of the step rewards so far.
+    pub reward_sum: Option<f64>,
+    pub tool_errors: u32,
+    /// Unset while it goes on, and where its end is not in the recording.
+    pub end: Option<EpisodeEnded>,
+}
+
+impl Episode {
+    fn begin(envelope: &Envelope, episode: EpisodeId) -> Self {
+        let started = if let Event::EpisodeStarted(e) = &envelope.event { Some(e) } else { None };
+        Self {
+            lane: envelope.lane,
+            episode,
+            seed: started.map(|e| e.seed),
+            level: started.map(|e| e.level),
+            checkpoint: started.and_then(|e| e.checkpoint.clone()),
+            first: envelope.seq,
+            last: envelope.seq,
+            decisions: 0,
+            reward_sum: None,
+            tool_errors: 0,
+            end: None,
+        }
+    }
+
+    fn note(&mut self, envelope: &Envelope) {
+        self.last = envelope.seq;
+        let event = &envelope.event;
+        if let Event::TransitionRecorded(e) = event {
+            self.reward_sum = Some(e.reward_sum);
+        } else if let Event::ToolCallFinished(e) = event {
+            self.tool_errors = self.tool_errors.saturating_add(u32::from(e.error_type.is_some()));
+        } else if let Event::DecisionSettled(_) = event {
+            self.decisions = self.decisions.saturating_add(1);
+        } else if let Event::EpisodeEnded(e) = event {
+            self.tool_errors = e.tool_errors;
+            self.end = Some(e.clone());
+        }
+    }
+
+    /// Undiscounted return, or the sum so far; unset before the first reward.
+    pub fn episode_return(&self) -> Option<f64> {
+        self.end.as_ref().map(|e| e.episode_return).or(self.reward_sum)
+    }
+
+    /// Decisions, those of an episode that goes on included.
+    pub fn length(&self) -> u32 {
+        self.end.as_ref().map_or(self.decisions, |e| e.length)
+    }
+
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.end.as_ref().map(EpisodeEnded::verdict)
+    }
+}
+
+/// What reading on has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Book {
+    /// In the order in which they began.
+    pub episodes: Vec<Episode>,
+    /// The last event that was read.
+    pub read_upto: Seq,
+    /// The last event of the recording.
+    pub end: Seq,
+    /// The newest episode of each lane, by its place in `episodes`.
+    newest: BTreeMap<LaneId, usize>,
+}
+
+impl Book {
+    pub fn new(end: Seq) -> Self {
+        Self { end, ..Self::default() }
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.read_upto >= self.end
+    }
+
+    /// Takes up the next event.
+    pub fn note(&mut self, envelope: &Envelope) {
+        self.read_upto = envelope.seq;
+        let Some(episode) = envelope.episode else { return };
+        let newest = self.newest.get(&envelope.lane).copied().filter(|i| self.episodes[*i].episode == episode);
+        match newest {
+            Some(index) => self.episodes[index].note(envelope),
+            None => {
+                self.newest.insert(envelope.lane, self.episodes.len());
+                let mut begun = Episode::begin(envelope, episode);
+                begun.note(envelope);
+                self.episodes.push(begun);
+            }
+        }
+    }
+
+    pub fn find(&self, lane: LaneId, episode: EpisodeId) -> Option<&Episode> {
+        self.episodes.iter().find(|e| e.lane == lane && e.episode == episode)
+    }
+
+    /// The episode of a lane that `seq` lies in, or the newest one before it.
+    pub fn at(&self, lane: LaneId, seq: Seq) -> Option<&Episode> {
+        let before = self.episodes.partition_point(|e| e.first <= seq);
+        self.episodes[..before].iter().rev().find(|e| e.lane == lane)
+    }
+}

@@ -1,0 +1,123 @@
+//! What is found out about a recording beside playing it: the book, tracks of episodes, tallies. Each read takes a little.
+
+use super::tally::Scan;
+use super::track::Tracker;
+use super::{Book, Probe, Quest, Tally, Track};
+use crate::event::{EpisodeId, LaneId, Seq};
+use crate::journal::{ReadError, Recording};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Tracks that are kept.
+const TRACKS_MAX: usize = 8;
+
+pub struct Study {
+    book: Arc<Book>,
+    /// The one asked for last stands last.
+    tracks: VecDeque<Arc<Track>>,
+    /// What makes the last of `tracks`, while that is not whole.
+    tracker: Option<Tracker>,
+    scans: BTreeMap<Quest, Scan>,
+}
+
+impl Study {
+    pub fn new(end: Seq) -> Self {
+        Self { book: Arc::new(Book::new(end)), tracks: VecDeque::new(), tracker: None, scans: BTreeMap::new() }
+    }
+
+    pub fn book(&self) -> Arc<Book> {
+        self.book.clone()
+    }
+
+    pub fn tallies(&self) -> BTreeMap<Quest, Arc<Tally>> {
+        self.scans.iter().map(|(quest, scan)| (*quest, scan.tally.clone())).collect()
+    }
+
+    pub fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>) {
+        self.scans.insert(quest, Scan::new(probe, self.book.end));
+    }
+
+    pub fn forget(&mut self, quest: Quest) {
+        self.scans.remove(&quest);
+    }
+
+    /// The track of an episode, as far as it is read; unset while the book does not have the episode.
+    pub fn track(&mut self, lane: LaneId, episode: EpisodeId) -> Option<Arc<Track>> {
+        let book = self.book.clone();
+        let found = book.find(lane, episode)?;
+        let is_it = |t: &Arc<Track>| t.lane == lane && t.episode == episode && t.last >= found.last;
+        if self.tracks.back().is_some_and(is_it) {
+            return self.tracks.back().cloned();
+        }
+        self.drop_unfinished();
+        let kept = self.tracks.iter().position(is_it).and_then(|at| self.tracks.remove(at));
+        let track = kept.unwrap_or_else(|| {
+            let tracker = Tracker::new(found);
+            let track = Arc::new(tracker.track.clone());
+            self.tracker = Some(tracker);
+            track
+        });
+        self.tracks.retain(|t| t.lane != lane || t.episode != episode);
+        if self.tracks.len() >= TRACKS_MAX {
+            self.tracks.pop_front();
+        }
+        self.tracks.push_back(track.clone());
+        Some(track)
+    }
+
+    fn drop_unfinished(&mut self) {
+        if self.tracker.take().is_some() {
+            self.tracks.pop_back();
+        }
+    }
+
+    /// Reads on, at most about `budget` events for each of what is not done; whether anything was found out.
+    pub fn read_on(&mut self, recording: &mut Recording, budget: usize) -> Result<bool, ReadError> {
+        let tracked = self.read_track(recording, budget)?;
+        let booked = self.read_book(recording, budget)?;
+        Ok(self.read_scans(recording, budget)? || tracked || booked)
+    }
+
+    fn read_book(&mut self, recording: &mut Recording, budget: usize) -> Result<bool, ReadError> {
+        if self.book.is_whole() {
+            return Ok(false);
+        }
+        let book = Arc::make_mut(&mut self.book);
+        for envelope in recording.events_from(book.read_upto.next())?.take(budget) {
+            book.note(&*envelope?);
+        }
+        Ok(true)
+    }
+
+    fn read_track(&mut self, recording: &mut Recording, budget: usize) -> Result<bool, ReadError> {
+        let Some(tracker) = self.tracker.as_mut() else { return Ok(false) };
+        let from = tracker.track.read_upto.next().max(tracker.track.first);
+        for envelope in recording.events_from(from)?.take(budget) {
+            tracker.note(&*envelope?);
+            if tracker.track.is_whole() {
+                break;
+            }
+        }
+        let track = Arc::new(tracker.track.clone());
+        if track.is_whole() {
+            self.tracker = None;
+        }
+        if let Some(newest) = self.tracks.back_mut() {
+            *newest = track;
+        }
+        Ok(true)
+    }
+
+    /// The scan that is farthest behind reads on, and those at the same place with it: conditions that were set together are
+    /// answered by one read of the file.
+    fn read_scans(&mut self, recording: &mut Recording, budget: usize) -> Result<bool, ReadError> {
+        let unread = self.scans.values().filter(|s| !s.tally.is_whole()).map(|s| s.tally.read_upto).min();
+        let Some(upto) = unread else { return Ok(false) };
+        let mut together: Vec<&mut Scan> = self.scans.values_mut().filter(|s| s.tally.read_upto == upto && !s.tally.is_whole()).collect();
+        for envelope in recording.events_from(upto.next())?.take(budget) {
+            let envelope = envelope?;
+            together.iter_mut().for_each(|scan| scan.note(&envelope));
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,163 @@
+//! Where in a recording something holds: found by reading all of it, a little at a time.
+
+use crate::event::{Envelope, Event, RecordedAction, Seq};
+use crate::state::DashState;
+use std::sync::Arc;
+
+/// A question about an event; `state` is the state after it was folded.
+pub trait Probe: Send + Sync {
+    fn holds(&self, envelope: &Envelope, state: &DashState) -> bool;
+
+    /// Whether the answer hangs on the state. Where it does not, nothing is folded.
+    fn asks_state(&self) -> bool {
+        true
+    }
+}
+
+/// What is looked for. A new search takes the place of the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quest {
+    Search,
+    Errors,
+    /// A breakpoint, by its number.
+    Stop(u32),
+    /// A watched expression, by its number.
+    Watch(u32),
+}
+
+/// The events for which something holds, as far as was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// In order.
+    pub hits: Vec<Seq>,
+    pub read_upto: Seq,
+    pub end: Seq,
+}
+
+impl Tally {
+    pub fn is_whole(&self) -> bool {
+        self.read_upto >= self.end
+    }
+
+    /// The first hit behind `from`; whether that is known yet is the outer option.
+    pub fn after(&self, from: Seq) -> Option<Option<Seq>> {
+        let next = self.hits.get(self.hits.partition_point(|s| *s <= from)).copied();
+        (next.is_some() || self.is_whole()).then_some(next)
+    }
+
+    /// The last hit before `from`; whether that is known yet is the outer option.
+    pub fn before(&self, from: Seq) -> Option<Option<Seq>> {
+        let known = self.is_whole() || self.read_upto.next() >= from;
+        known.then(|| self.hits[..self.hits.partition_point(|s| *s < from)].last().copied())
+    }
+
+    /// Hits up to `seq`.
+    pub fn count_upto(&self, seq: Seq) -> usize {
+        self.hits.partition_point(|s| *s <= seq)
+    }
+
+    /// Whether it holds at an event from `first` to `last`.
+    pub fn holds_within(&self, first: Seq, last: Seq) -> bool {
+        self.hits.get(self.hits.partition_point(|s| *s < first)).is_some_and(|s| *s <= last)
+    }
+}
+
+/// Asks every event in turn.
+pub struct Scan {
+    pub tally: Arc<Tally>,
+    probe: Arc<dyn Probe>,
+    /// Given back when all was read.
+    state: Option<Box<DashState>>,
+}
+
+impl Scan {
+    pub fn new(probe: Arc<dyn Probe>, end: Seq) -> Self {
+        let state = Some(Box::default());
+        Self { tally: Arc::new(Tally { end, ..Tally::default() }), probe, state }
+    }
+
+    /// Takes up the next event.
+    pub fn note(&mut self, envelope: &Envelope) {
+        let Some(state) = self.state.as_mut() else { return };
+        let tally = Arc::make_mut(&mut self.tally);
+        tally.read_upto = envelope.seq;
+        // The reader leaves no gap; a recording that makes one has nothing more to fold.
+        if self.probe.asks_state() && state.apply(envelope).is_err() {
+            state.seq = envelope.seq;
+        }
+        if self.probe.holds(envelope, state) {
+            tally.hits.push(envelope.seq);
+        }
+        if tally.is_whole() {
+            self.state = None;
+        }
+    }
+}
+
+/// Tool calls that failed.
+pub struct Errors;
+
+impl Probe for Errors {
+    fn holds(&self, envelope: &Envelope, _: &DashState) -> bool {
+        matches!(&envelope.event, Event::ToolCallFinished(e) if e.error_type.is_some())
+    }
+
+    fn asks_state(&self) -> bool {
+        false
+    }
+}
+
+/// Words in what is shown of an event: the same that a row of the thought chain holds.
+pub struct Words {
+    needle: String,
+}
+
+impl Words {
+    /// Case does not count.
+    pub fn new(needle: &str) -> Self {
+        Self { needle: needle.to_lowercase() }
+    }
+}
+
+impl Probe for Words {
+    fn holds(&self, envelope: &Envelope, _: &DashState) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(&self.needle);
+        match &envelope.event {
+            Event::EpisodeStarted(e) => has(&e.goal),
+            Event::ObservationReceived(e) => has(&e.observation.text) || has(&e.observation.compact),
+            Event::MessageCompleted(e) => has(&e.thought),
+            Event::ToolCallStarted(e) => has(&e.call.display()),
+            Event::ToolCallFinished(e) => has(&e.result),
+            Event::TransitionRecorded(e) => matches!(&e.action, RecordedAction::Text(text) if has(text)),
+            Event::EpisodeEnded(e) => has(&e.truth),
+            Event::MemoryCompressed(_) => has("memory compressed"),
+            // These have no row in the thought chain.
+            Event::RunStarted(_)
+            | Event::PhaseEntered(_)
+            | Event::ThoughtDelta(_)
+            | Event::DecisionSettled(_)
+            | Event::RunStateChanged(_)
+            | Event::PaceChanged(_)
+            | Event::PolicyStateChanged(_)
+            | Event::CheckpointListed(_)
+            | Event::CheckpointSaved(_)
+            | Event::CheckpointVerified(_)
+            | Event::CheckpointSwapped(_)
+            | Event::UpdateCompleted(_)
+            | Event::EvaluationCompleted(_)
+            | Event::TelemetrySampled(_)
+            | Event::AlertStateChanged(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::SinkFailed(_)
+            | Event::SamplesDropped(_)
+            | Event::LogLine(_)
+            | Event::Elided(_)
+            | Event::Unknown { .. } => false,
+        }
+    }
+
+    fn asks_state(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,336 @@
+//! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
+
+use super::{App, FRAMES_BUDGET, UiError};
+use crate::event::{Command, RunState, Seq};
+use crate::source::{Errors, Frame, FrameSource, Quest, Words};
+use crate::state::DashState;
+use crate::tr;
+use crate::ui::backstage::Opened;
+use crate::ui::desk::{Looking, ParkedRun, ReplayDesk, Sought};
+use crate::ui::panes;
+use crate::ui::stops::{self, Hit, Kind, Preset, Stop, StopEffect, Stops, What};
+use crate::ui::update::ReplayEffect;
+use crate::ui::view::{PlaybackView, ScreenId, View};
+
+/// Events that are read besides, between two looks at the keys.
+const STUDY_BUDGET: usize = 2_000;
+
+/// All that belongs to a source, while another one is looked at.
+pub struct Seat {
+    pub source: Box<dyn FrameSource>,
+    pub state: DashState,
+    view: View,
+    stops: Stops,
+    playback: Option<PlaybackView>,
+    source_ended: bool,
+    recording: Option<String>,
+}
+
+impl App {
+    /// Sits down at a recording that was opened. The live run is parked and goes on; another recording gives way.
+    pub(super) fn sit_down(&mut self, opened: Opened) {
+        let mut view = View { detail: self.view.detail, raw: self.view.raw, chart: self.view.chart.clone(), ..View::default() };
+        view.go(ScreenId::Replay);
+        let before = Seat {
+            source: std::mem::replace(&mut self.source, opened.source),
+            state: std::mem::take(&mut self.state),
+            view: std::mem::replace(&mut self.view, view),
+            stops: std::mem::take(&mut self.desk.stops),
+            playback: self.playback.take(),
+            source_ended: std::mem::take(&mut self.source_ended),
+            recording: self.options.recording.replace(opened.name),
+        };
+        if before.playback.is_none() {
+            self.parked = Some(Box::new(before));
+            self.tell_of_parked();
+        }
+        self.desk.replay = ReplayDesk::default();
+        if let Some((lane, episode)) = opened.at {
+            self.view.lane = lane;
+            self.desk.replay.looking = Some(Looking { what: Sought::Episode(lane, episode), from: Seq(0), forward: true });
+        }
+        self.notice = tr!("opened; gl goes back to the live run, which goes on");
+    }
+
+    /// Back to the live run, as it was left and with all that has come since.
+    pub(super) fn leave_recording(&mut self) {
+        let Some(seat) = self.parked.take() else { return };
+        let seat = *seat;
+        self.source = seat.source;
+        self.state = seat.state;
+        self.view = seat.view;
+        self.view.go(ScreenId::Live);
+        self.desk.stops = seat.stops;
+        self.playback = seat.playback;
+        self.source_ended = seat.source_ended;
+        self.options.recording = seat.recording;
+        self.desk.replay = ReplayDesk::default();
+        self.desk.parked = None;
+        self.notice = tr!("back at the live run");
+    }
+
+    /// Whether quitting would end a run, also one that is parked.
+    pub(super) fn would_end_run(&self) -> bool {
+        let goes_on = |state: &DashState| state.run_state != RunState::Ended;
+        self.playback.is_none() && goes_on(&self.state) || self.parked.as_ref().is_some_and(|seat| goes_on(&seat.state))
+    }
+
+    /// Folds what the parked run says, so that its state, its alerts and its stops stay true; whether anything came.
+    pub(super) fn take_parked(&mut self) -> Result<bool, UiError> {
+        let Some(seat) = self.parked.as_mut() else { return Ok(false) };
+        let mut frames = Vec::new();
+        seat.source_ended = seat.source.poll(&mut frames, FRAMES_BUDGET)? == crate::source::SourceStatus::Ended;
+        let mut told = None;
+        for frame in frames {
+            match frame {
+                Frame::Snapshot(state) => seat.state = *state,
+                Frame::Event(envelope) => {
+                    seat.state.apply(&envelope)?;
+                    if let Some(hit) = seat.stops.note(&envelope, &seat.state) {
+                        told = Some(hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only));
+                    }
+                }
+            }
+        }
+        if let Some(told) = told {
+            self.notice = told;
+        }
+        let before = self.desk.parked;
+        self.tell_of_parked();
+        Ok(before != self.desk.parked)
+    }
+
+    fn tell_of_parked(&mut self) {
+        self.desk.parked = self
+            .parked
+            .as_ref()
+            .map(|seat| ParkedRun { run_state: seat.state.run_state, alerts_firing: panes::alerts::firing(&seat.state) });
+    }
+
+    /// Finds out more about the open recording; whether anything changed.
+    pub(super) fn study(&mut self) -> Result<bool, UiError> {
+        let Some(playback) = self.source.playback() else { return Ok(false) };
+        let desk = &mut self.desk.replay;
+        let before = (desk.book.read_upto, desk.track.take());
+        // The source need not copy what only it holds.
+        (desk.book, desk.tallies) = Default::default();
+        let read = playback.read_on(STUDY_BUDGET)?;
+        desk.book = playback.book();
+        desk.tallies = playback.tallies();
+        desk.by_decision = playback.is_by_decision();
+        let lane = self.view.lane;
+        let episode = self.state.lane(lane).map(|l| l.episode.episode);
+        let episode = episode.or_else(|| desk.book.episodes.iter().find(|e| e.lane == lane).map(|e| e.episode));
+        desk.track = episode.and_then(|episode| playback.track(lane, episode));
+        let progress = |t: &Option<std::sync::Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
+        let changed = read || progress(&before.1) != progress(&self.desk.replay.track) || before.0 != self.desk.replay.book.read_upto;
+        Ok(self.arrive() || changed)
+    }
+
+    /// Goes where it was to go, once that is known; whether it did.
+    fn arrive(&mut self) -> bool {
+        let Some(looking) = self.desk.replay.looking.clone() else { return false };
+        let quests = self.quests(&looking.what);
+        let Some(found) = looking.answer(&quests, &self.desk.replay) else { return false };
+        self.desk.replay.looking = None;
+        match found {
+            Some(seq) => self.arrive_at(&looking, seq),
+            None => self.notice = nothing_found(&looking),
+        }
+        true
+    }
+
+    fn quests(&self, what: &Sought) -> Vec<Quest> {
+        match what {
+            Sought::Stop => self.desk.stops.breaks().map(Stop::quest).collect(),
+            Sought::Error => vec![Quest::Errors],
+            Sought::Match => vec![Quest::Search],
+            Sought::Episode(..) => Vec::new(),
+        }
+    }
+
+    fn arrive_at(&mut self, looking: &Looking, seq: Seq) {
+        let number_of = |quest| self.desk.replay.tallies.get(&quest).map_or((0, 0), |t| (t.count_upto(seq), t.hits.len()));
+        let notice = match &looking.what {
+            Sought::Stop => {
+                let holds = |s: &&Stop| self.desk.replay.tallies.get(&s.quest()).is_some_and(|t| t.holds_within(seq, seq));
+                let stop = self.desk.stops.breaks().find(holds).map(|s| (s.number, s.text.clone()));
+                stop.map(|(number, text)| self.stopped_at(number, &text, seq))
+            }
+            Sought::Error => {
+                let (at, all) = number_of(Quest::Errors);
+                Some(tr!("tool error {at} of {all}", at = at, all = all))
+            }
+            Sought::Match => {
+                let (at, all) = number_of(Quest::Search);
+                Some(tr!("match {at} of {all} in the recording, at event {seq}", at = at, all = all, seq = seq))
+            }
+            Sought::Episode(..) => None,
+        };
+        self.seek(seq);
+        if let Some(notice) = notice {
+            self.notice = notice;
+        }
+    }
+
+    /// Where a breakpoint of a recording stopped it, in words. One that stops once is gone then.
+    fn stopped_at(&mut self, number: u32, text: &str, seq: Seq) -> String {
+        self.desk.replay.stopped = Some((number, seq));
+        let gone = self.desk.stops.remove(|s| s.kind == Kind::Once && s.number == number);
+        self.forget(&gone);
+        tr!("stopped at bp{number}: {text} holds at event {seq}", number = number, text = text, seq = seq)
+    }
+
+    fn forget(&mut self, quests: &[Quest]) {
+        self.with_playback(|p| quests.iter().for_each(|quest| p.forget(*quest)));
+        quests.iter().for_each(|quest| drop(self.desk.replay.tallies.remove(quest)));
+    }
+
+    /// The playhead goes there and stands still.
+    pub(super) fn seek(&mut self, seq: Seq) {
+        self.view.replay.place = None;
+        self.desk.replay.looking = None;
+        self.with_playback(|p| {
+            p.set_playing(false);
+            p.seek(seq);
+        });
+    }
+
+    /// A breakpoint holds at the event that was folded just now; whether what follows it is not to be folded.
+    pub(super) fn hit(&mut self, hit: Hit) -> bool {
+        if self.source.playback().is_some() {
+            self.notice = self.stopped_at(hit.number, &hit.text, hit.seq);
+            self.seek(hit.seq);
+            return true;
+        }
+        self.notice = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only);
+        false
+    }
+
+    /// Does what is asked of the replay screen.
+    pub(super) fn replay_effect(&mut self, effect: ReplayEffect) -> Result<(), String> {
+        match effect {
+            ReplayEffect::Leave => self.leave_recording(),
+            ReplayEffect::Search(text) => self.with_playback(|p| {
+                if text.is_empty() { p.forget(Quest::Search) } else { p.look_for(Quest::Search, std::sync::Arc::new(Words::new(&text))) }
+            }),
+            ReplayEffect::Look { what, from, forward } => self.look(what, from, forward),
+            ReplayEffect::SeekStep(lane, episode, step) => {
+                let Some(playback) = self.source.playback() else { return Ok(()) };
+                match playback.step_end(lane, episode, step).map_err(|e| e.to_string())? {
+                    Some(seq) => {
+                        self.view.lane = lane;
+                        self.seek(seq);
+                    }
+                    None if self.desk.replay.book.is_whole() => {
+                        return Err(tr!("episode {episode} has no step {step}", episode = episode, step = step));
+                    }
+                    None => return Err(panes::replay::read_so_far(&self.desk)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, what: Sought, from: Seq, forward: bool) {
+        if what == Sought::Error {
+            let is_new = !self.desk.replay.tallies.contains_key(&Quest::Errors);
+            self.with_playback(|p| {
+                if is_new {
+                    p.look_for(Quest::Errors, std::sync::Arc::new(Errors));
+                }
+            });
+        }
+        if let Some(playback) = self.source.playback() {
+            self.desk.replay.tallies = playback.tallies();
+        }
+        self.notice = tr!("looking for it in the recording; esc gives up");
+        self.desk.replay.looking = Some(Looking { what, from, forward });
+        self.arrive();
+    }
+
+    /// Does what is asked of breakpoints and watched expressions.
+    pub(super) fn stop_effect(&mut self, effect: StopEffect) -> Result<(), String> {
+        match effect {
+            StopEffect::Set(kind, what) => self.set_stop(kind, &what)?,
+            StopEffect::Delete(number) => {
+                let gone = self.desk.stops.remove(|s| !s.is_watch() && number.is_none_or(|n| n == s.number));
+                self.forget(&gone);
+                self.notice = match (number, gone.len()) {
+                    (Some(number), 0) => return Err(tr!("there is no bp{number}", number = number)),
+                    (Some(number), _) => tr!("bp{number} is taken away", number = number),
+                    (None, n) => tr!("{n} breakpoints taken away", n = n),
+                };
+            }
+            StopEffect::ForgetWatches => {
+                let gone = self.desk.stops.remove(Stop::is_watch);
+                self.forget(&gone);
+                self.notice = tr!("nothing is watched any more");
+            }
+            StopEffect::Continue { forward } => {
+                if self.desk.stops.breaks().next().is_none() {
+                    return Err(tr!("no breakpoint is set; b sets one here, :break one with a condition"));
+                }
+                let head = self.source.playback().map_or(self.state.seq, |p| p.head());
+                self.look(Sought::Stop, head, forward);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_stop(&mut self, kind: Kind, what: &What) -> Result<(), String> {
+        let probe = stops::probe(what, &*self.backstage)?;
+        let (text, at) = match what {
+            What::Preset(Preset::At(seq, address)) => (address.clone(), Some(*seq)),
+            What::Preset(preset) => (preset.text(), None),
+            What::Condition(source) => (source.clone(), None),
+        };
+        let stop = self.desk.stops.add(kind, text, at, probe.clone());
+        let (quest, number, text) = (stop.quest(), stop.number, stop.text.clone());
+        self.with_playback(|p| p.look_for(quest, probe));
+        self.notice = match kind {
+            Kind::Watch => tr!("watching {text}; the state pane counts", text = text),
+            Kind::Break | Kind::Once if self.playback.is_some() => {
+                tr!("bp{number}: {text}; c runs there, C back", number = number, text = text)
+            }
+            Kind::Break | Kind::Once if self.source.commands().is_none() || self.options.read_only => {
+                tr!("bp{number}: {text}; this view is read-only, so it only tells", number = number, text = text)
+            }
+            Kind::Break | Kind::Once => tr!("bp{number}: {text}; the run pauses once this console sees it", number = number, text = text),
+        };
+        Ok(())
+    }
+}
+
+/// Asks a live run to pause at a hit, once; what to tell.
+fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> String {
+    let Hit { number, text, address, .. } = hit;
+    stops.remove(|s| s.kind == Kind::Once && s.number == number);
+    let sender = source.commands().filter(|_| !read_only);
+    let Some(sender) = sender else {
+        return tr!("bp{number}: {text} held at {address}; read-only, so the run goes on", number = number, text = text, address = address);
+    };
+    let runs = match state.run_state {
+        RunState::Running | RunState::Stepping | RunState::Starting => true,
+        RunState::Paused | RunState::Ended => false,
+    };
+    if runs
+        && !std::mem::replace(&mut stops.pausing, true)
+        && let Err(error) = sender.send(Command::Pause)
+    {
+        return error.to_string();
+    }
+    tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address)
+}
+
+fn nothing_found(looking: &Looking) -> String {
+    match (&looking.what, looking.forward) {
+        (Sought::Stop, true) => tr!("no breakpoint holds after this; the whole recording was read"),
+        (Sought::Stop, false) => tr!("no breakpoint holds before this"),
+        (Sought::Error, true) => tr!("no later tool error"),
+        (Sought::Error, false) => tr!("no earlier tool error"),
+        (Sought::Match, true) => tr!("no later match in the recording"),
+        (Sought::Match, false) => tr!("no earlier match in the recording"),
+        (Sought::Episode(_, episode), _) => tr!("the recording does not hold episode {episode} yet", episode = episode),
+    }
+}

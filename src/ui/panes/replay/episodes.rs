@@ -1,0 +1,368 @@
+//! The list of episodes: of the open recording, or of the live run, with the recordings that can be opened below it.
+
+use super::Scene;
+use crate::event::{CheckpointId, EpisodeEnding, EpisodeId, LaneId, Level, Seed, Verdict};
+use crate::source::Episode;
+use crate::tr;
+use crate::ui::desk::Recorded;
+use crate::ui::panes::{Motion, Pane, notice};
+use crate::ui::view::{EpisodeSort, PaneId, Pick};
+use crate::ui::widgets::{Canvas, Role, format};
+use std::cmp::Ordering;
+
+/// What the list shows of an episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item<'a> {
+    lane: LaneId,
+    episode: EpisodeId,
+    seed: Option<Seed>,
+    level: Option<Level>,
+    checkpoint: Option<&'a CheckpointId>,
+    episode_return: Option<f64>,
+    length: u32,
+    tool_errors: u32,
+    /// Unset while it goes on.
+    end: Option<(Verdict, EpisodeEnding)>,
+}
+
+/// A row of the list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Line<'a> {
+    Episode(Item<'a>),
+    /// How many recordings follow, as far as that is known.
+    Heading(Option<usize>),
+    Recording(&'a Recorded),
+}
+
+impl Line<'_> {
+    pub fn is_row(&self) -> bool {
+        !matches!(self, Line::Heading(_))
+    }
+
+    pub fn episode(&self) -> Option<(LaneId, EpisodeId)> {
+        match self {
+            Line::Episode(item) => Some((item.lane, item.episode)),
+            Line::Heading(_) | Line::Recording(_) => None,
+        }
+    }
+
+    fn pick(&self) -> Option<Pick> {
+        match self {
+            Line::Episode(item) => Some(Pick::Episode(item.lane, item.episode)),
+            Line::Heading(_) => None,
+            Line::Recording(recorded) => Some(Pick::Recording(recorded.path.clone())),
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    fn recorded(e: &'a Episode) -> Self {
+        Self {
+            lane: e.lane,
+            episode: e.episode,
+            seed: e.seed,
+            level: e.level,
+            checkpoint: e.checkpoint.as_ref(),
+            episode_return: e.episode_return(),
+            length: e.length(),
+            tool_errors: e.tool_errors,
+            end: e.end.as_ref().map(|end| (end.verdict(), end.ending)),
+        }
+    }
+
+    /// The word at the row's end.
+    fn ending(&self) -> (&'static str, Role) {
+        match self.end {
+            None => ("live", Role::Warn),
+            Some((Verdict::Success, _)) => ("success", Role::Good),
+            Some((Verdict::Aborted, _)) => ("aborted", Role::Warn),
+            Some((Verdict::Failure, EpisodeEnding::Truncated)) => ("limit", Role::Bad),
+            Some((Verdict::Failure, EpisodeEnding::Terminated | EpisodeEnding::Aborted)) => ("fail", Role::Bad),
+        }
+    }
+
+    /// The part of the checkpoint's name that tells it from its siblings.
+    fn checkpoint_short(&self) -> &'a str {
+        self.checkpoint.map_or(format::UNSET, |c| c.0.rsplit('-').next().unwrap_or(&c.0))
+    }
+
+    fn passes(&self, filter: &str) -> bool {
+        filter.split_whitespace().all(|word| self.passes_word(word))
+    }
+
+    fn passes_word(&self, word: &str) -> bool {
+        let comparison = ["<=", ">=", "<", ">", "="].iter().find_map(|op| word.split_once(op).map(|(name, bound)| (name, *op, bound)));
+        if let Some((name, op, bound)) = comparison
+            && let (Some(value), Ok(bound)) = (self.figure(name), bound.parse::<f64>())
+        {
+            return value.is_some_and(|v| match op {
+                "<=" => v <= bound,
+                ">=" => v >= bound,
+                "<" => v < bound,
+                ">" => v > bound,
+                _ => v == bound,
+            });
+        }
+        let failed = matches!(self.end, Some((Verdict::Failure, _)));
+        let word = word.to_lowercase();
+        let has = |text: &str| text.to_lowercase().contains(&word);
+        (failed && "fail".starts_with(&word))
+            || has(self.ending().0)
+            || self.checkpoint.is_some_and(|c| has(&c.0))
+            || self.level.is_some_and(|l| has(&l.to_string()))
+    }
+
+    /// A number by its name in a filter; the outer option says whether there is such a name.
+    fn figure(&self, name: &str) -> Option<Option<f64>> {
+        Some(match name {
+            "ret" | "return" => self.episode_return,
+            "len" | "length" => Some(f64::from(self.length)),
+            "ep" | "episode" => Some(f64::from(self.episode.0)),
+            "lane" => Some(f64::from(self.lane.0)),
+            "err" | "errors" => Some(f64::from(self.tool_errors)),
+            "seed" => self.seed.map(|s| s.0 as f64),
+            _ => return None,
+        })
+    }
+}
+
+/// The rows, filtered and sorted.
+pub fn list(scene: Scene<'_>) -> Vec<Line<'_>> {
+    let mut items = items(scene);
+    items.retain(|item| item.passes(&scene.view.replay.filter));
+    let unset_last = |a: Option<f64>, b: Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    };
+    match scene.view.replay.sort {
+        EpisodeSort::Begun => {}
+        EpisodeSort::Return => items.sort_by(|a, b| unset_last(a.episode_return, b.episode_return)),
+        EpisodeSort::Length => items.sort_by_key(|i| std::cmp::Reverse(i.length)),
+        EpisodeSort::Checkpoint => items.sort_by(|a, b| a.checkpoint.cmp(&b.checkpoint)),
+        EpisodeSort::Ending => items.sort_by_key(|i| i.ending().0),
+    }
+    let mut lines: Vec<Line<'_>> = items.into_iter().map(Line::Episode).collect();
+    if scene.playback.is_none() {
+        let filter = scene.view.replay.filter.to_lowercase();
+        let all = scene.desk.catalogue.as_ref();
+        let shown = |r: &&Recorded| filter.split_whitespace().all(|word| row_text(r).to_lowercase().contains(word));
+        lines.push(Line::Heading(all.map(Vec::len)));
+        lines.extend(all.into_iter().flatten().filter(shown).map(Line::Recording));
+    }
+    lines
+}
+
+/// Episodes in the order in which they began; of a live run the newest first, for those are looked for.
+fn items(scene: Scene<'_>) -> Vec<Item<'_>> {
+    if scene.playback.is_some() {
+        return scene.desk.replay.book.episodes.iter().map(Item::recorded).collect();
+    }
+    let running = scene.state.lanes.iter().filter(|(_, l)| l.episode.ended.is_none()).map(|(lane, l)| Item {
+        lane: *lane,
+        episode: l.episode.episode,
+        seed: Some(l.episode.seed),
+        level: Some(l.episode.level),
+        checkpoint: l.episode.checkpoint.as_ref(),
+        episode_return: l.episode.reward_last.map(|_| l.episode.reward_sum),
+        length: l.episode.step.0,
+        tool_errors: l.episode.tool_errors,
+        end: None,
+    });
+    let level = scene.state.run.as_ref().map(|r| r.level);
+    let ended = scene.state.episodes.iter().rev().map(move |e| Item {
+        lane: e.lane,
+        episode: e.episode,
+        seed: Some(e.seed),
+        level,
+        checkpoint: e.checkpoint.as_ref(),
+        episode_return: Some(e.end.episode_return),
+        length: e.end.length,
+        tool_errors: e.end.tool_errors,
+        end: Some((e.end.verdict(), e.end.ending)),
+    });
+    running.chain(ended).collect()
+}
+
+fn row_text(r: &Recorded) -> String {
+    let started = r.started.get(..16).unwrap_or(&r.started).replace('T', " ");
+    let lanes = if r.lanes > 1 { format!(" {} lanes", r.lanes) } else { String::new() };
+    format!("{}  {}  {}  {} {}{lanes}", r.name, started, r.agent.as_deref().unwrap_or(format::UNSET), r.env, r.level)
+}
+
+/// The cursor's place in the list: what was picked, or the episode at the playhead.
+fn cursor(scene: Scene<'_>, lines: &[Line<'_>]) -> usize {
+    let here = || scene.episode().map(|(lane, episode)| Pick::Episode(lane, episode));
+    let pick = scene.view.replay.pick.clone().or_else(here);
+    let found = lines.iter().position(|l| l.pick().is_some_and(|p| Some(p) == pick));
+    found.or_else(|| lines.iter().position(Line::is_row)).unwrap_or(0)
+}
+
+/// The row at the cursor.
+pub fn picked(scene: Scene<'_>) -> Option<Pick> {
+    let lines = list(scene);
+    lines.get(cursor(scene, &lines))?.pick()
+}
+
+/// Rows above and below the list's own.
+const HEAD: u16 = 2;
+const FOOT: u16 = 1;
+
+fn list_rows(height: u16) -> usize {
+    usize::from(if height > HEAD + FOOT + 1 { height - HEAD - FOOT } else { height }).max(1)
+}
+
+/// The first row that is seen: as it was scrolled, but the cursor stays in sight.
+fn top(scene: Scene<'_>, lines: usize, cursor: usize, rows: usize) -> usize {
+    let scrolled = scene.view.scroll_of(PaneId::Episodes).up;
+    scrolled.clamp(cursor.saturating_sub(rows - 1), cursor).min(lines.saturating_sub(rows))
+}
+
+/// Cursor and first row after a motion.
+pub fn moved(scene: Scene<'_>, (_, height): (u16, u16), motion: Motion) -> (Option<Pick>, usize) {
+    let lines = list(scene);
+    let rows = list_rows(height);
+    let at = cursor(scene, &lines);
+    let first = top(scene, lines.len(), at, rows);
+    let last = lines.len().saturating_sub(1);
+    let by = |from: usize, n: i64| usize::try_from((from as i64).saturating_add(n)).unwrap_or(0).min(last);
+    let (mut to, first) = match motion {
+        Motion::Lines(n) => (by(at, n), first),
+        Motion::Pages(n) => {
+            let n = n.saturating_mul(rows as i64 - 1).max(-(last as i64));
+            (by(at, n), by(first, n))
+        }
+        Motion::View(n) => {
+            let first = by(first, n).min(lines.len().saturating_sub(rows));
+            (at.clamp(first, (first + rows - 1).min(last.max(first))), first)
+        }
+        Motion::Oldest => (0, 0),
+        Motion::Row(_) => (at, first),
+    };
+    // A heading is no row to stand on.
+    if lines.get(to).is_some_and(|l| !l.is_row()) {
+        to = if to > at && to < last { to + 1 } else { to.saturating_sub(1) };
+    }
+    (lines.get(to).and_then(Line::pick), first)
+}
+
+/// What a row of the pane's inside shows.
+pub fn under(scene: Scene<'_>, (_, height): (u16, u16), row: u16) -> Option<Pick> {
+    let lines = list(scene);
+    let rows = list_rows(height);
+    let first = top(scene, lines.len(), cursor(scene, &lines), rows);
+    let head = if rows < usize::from(height) { HEAD } else { 0 };
+    lines.get(first + usize::from(row.checked_sub(head)?))?.pick()
+}
+
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
+    let scene = Scene::of(pane.ctx);
+    let lines = list(scene);
+    let shown = lines.iter().filter(|l| l.episode().is_some()).count();
+    let badge = if scene.playback.is_some() && !scene.desk.replay.book.is_whole() {
+        super::read_so_far(scene.desk)
+    } else {
+        format!("{shown}/{}", items(scene).len())
+    };
+    let mut inner = pane.open(canvas, &badge);
+    let (width, height) = (inner.width(), inner.height());
+    if lines.is_empty() && scene.view.replay.filter.is_empty() {
+        let text = if scene.desk.replay.book.is_whole() { tr!("the recording holds no episode") } else { super::read_so_far(scene.desk) };
+        notice(&mut inner, &text);
+        return;
+    }
+    let rows = list_rows(height);
+    let head = if rows < usize::from(height) { HEAD } else { 0 };
+    if head > 0 {
+        draw_head(&mut inner, scene);
+    }
+    let at = cursor(scene, &lines);
+    let first = top(scene, lines.len(), at, rows);
+    let is_active = scene.view.active() == PaneId::Episodes;
+    let lanes = lines.iter().filter_map(Line::episode).any(|(lane, _)| lane != LaneId(0));
+    for (y, (index, line)) in (head..).zip(lines.iter().enumerate().skip(first).take(rows)) {
+        draw_line(&mut inner, y, line, scene, lanes);
+        if index == at && line.is_row() {
+            inner.text(0, y, ">", Role::Strong);
+            if is_active {
+                inner.restyle(0, y, width, Role::Selected);
+            }
+        }
+    }
+    if head > 0 {
+        let sort = match scene.view.replay.sort {
+            EpisodeSort::Begun => tr!("as begun"),
+            EpisodeSort::Return => tr!("return, least first"),
+            EpisodeSort::Length => tr!("length, longest first"),
+            EpisodeSort::Checkpoint => tr!("checkpoint"),
+            EpisodeSort::Ending => tr!("ending"),
+        };
+        inner.text_upto(0, width, height - 1, &tr!("sort: {sort} [o]  [enter] opens", sort = sort), Role::Dim);
+    }
+}
+
+fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
+    let width = inner.width();
+    let filter = &scene.view.replay.filter;
+    if filter.is_empty() {
+        inner.text_upto(0, width, 0, &tr!(":filter fail ret<0.2 len>30"), Role::Dim);
+    } else {
+        inner.text_upto(0, width, 0, &format!("/{filter}"), Role::Strong);
+    }
+    let columns = Columns::of(width);
+    inner.text_before(columns.episode, 1, "ep", Role::Dim);
+    inner.text_before(columns.episode_return, 1, "ret", Role::Dim);
+    inner.text_before(columns.length, 1, "len", Role::Dim);
+    inner.text_upto(columns.length + 1, columns.ending, 1, "ckpt", Role::Dim);
+    inner.text_upto(columns.ending, width, 1, "end", Role::Dim);
+}
+
+/// Where the columns end, and the last one begins.
+struct Columns {
+    episode: u16,
+    episode_return: u16,
+    length: u16,
+    ending: u16,
+}
+
+impl Columns {
+    fn of(width: u16) -> Self {
+        Self { episode: 6, episode_return: 12, length: 16, ending: width.saturating_sub(7).max(18) }
+    }
+}
+
+fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, lanes: bool) {
+    let width = inner.width();
+    match line {
+        Line::Episode(item) => {
+            let columns = Columns::of(width);
+            if scene.episode() == Some((item.lane, item.episode)) {
+                inner.text(1, y, "*", Role::Strong);
+            }
+            let name = if lanes { format!("{}:{}", item.lane, item.episode) } else { item.episode.to_string() };
+            inner.text_before(columns.episode, y, &name, Role::Text);
+            inner.text_before(columns.episode_return, y, &format::or_unset(item.episode_return, |r| format!("{r:.2}")), Role::Text);
+            inner.text_before(columns.length, y, &item.length.to_string(), Role::Text);
+            inner.text_upto(columns.length + 1, columns.ending.saturating_sub(1), y, item.checkpoint_short(), Role::Dim);
+            let (word, role) = item.ending();
+            let end = inner.text_upto(columns.ending, width, y, word, role);
+            if item.tool_errors > 0 {
+                inner.text_upto(end, width, y, "!", Role::Bad);
+            }
+        }
+        Line::Heading(count) => {
+            let text = match count {
+                Some(0) => tr!("no recordings here yet"),
+                Some(n) => tr!("recordings ({n})", n = n),
+                None => tr!("recordings: being listed"),
+            };
+            inner.rule(y);
+            inner.text_upto(1, width, y, &format!(" {text} "), Role::Title);
+        }
+        Line::Recording(recorded) => {
+            inner.text_upto(2, width, y, &row_text(recorded), Role::Text);
+        }
+    }
+}
