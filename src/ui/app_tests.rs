@@ -443,3 +443,5 @@ fn keys_are_read_again_when_they_are_saved_and_a_mistake_keeps_the_last_good_one
 }
 #[path = "replay_tests.rs"]
 mod replay_screen;
+#[path = "snapshot_tests.rs"]
+mod snapshots;

@@ -2,8 +2,9 @@
 
 use super::look::Look;
 use super::theme::{Tier, is_file};
-use super::view::{ChartView, Detail, PaneId, ScreenId, Share, View};
-use crate::event::SafeText;
+use super::view::{ChartView, Detail, EpisodeSort, PaneId, ScreenId, Share, View};
+use crate::event::{LogLevel, SafeText};
+use crate::state::TokenMeasure;
 use crate::tr;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -68,7 +69,14 @@ session! {
     detail: Detail,
     chart: ChartView,
     raw: bool,
+    overlay: Option<TokenMeasure>,
     search: String,
+    /// Filters of lists, and how they are sorted.
+    episodes_filter: String,
+    episodes_sort: EpisodeSort,
+    rules_filter: String,
+    log_filter: String,
+    log_level: Option<LogLevel>,
     /// What was chosen at the screen; unset leaves it to the configuration.
     theme: Option<String>,
     colors: Option<String>,
@@ -125,7 +133,13 @@ impl Session {
             share: view.share,
             detail: view.detail,
             raw: view.raw,
+            overlay: view.overlay,
             search: view.search.clone(),
+            episodes_filter: view.replay.filter.clone(),
+            episodes_sort: view.replay.sort,
+            rules_filter: view.rules_filter.clone(),
+            log_filter: view.log.filter.clone(),
+            log_level: view.log.level,
             chart: view.chart.clone(),
             theme,
             colors,
@@ -140,7 +154,12 @@ impl Session {
         view.detail = self.detail;
         view.chart = self.chart.clone().sane();
         view.raw = self.raw;
-        view.search = SafeText::new(&self.search).to_string().to_lowercase();
+        view.overlay = self.overlay;
+        let safe = |text: &str| SafeText::new(text).to_string();
+        view.search = safe(&self.search).to_lowercase();
+        (view.replay.filter, view.replay.sort) = (safe(&self.episodes_filter), self.episodes_sort);
+        view.rules_filter = safe(&self.rules_filter);
+        (view.log.filter, view.log.level) = (safe(&self.log_filter).to_lowercase(), self.log_level);
         if let Some(name) = self.colors.as_ref().filter(|_| !said.colors) {
             let tier = Tier::from_name(name).ok_or_else(|| format!("{name} is no number of colours"))?;
             look.set_tier(Some(tier)).map_err(|e| e.to_string())?;
@@ -243,6 +262,9 @@ mod tests {
         let (mut view, mut look) = (View { focus: PaneId::Tools, share: Share::Full, detail: Detail::Full, ..View::default() }, look());
         view.chart = ChartView { smoothing_tenths: 8, log: true, zoom: 2, ..ChartView::default() };
         view.chart.reward = vec![Figure::Success, Figure::PolicyLoss];
+        (view.overlay, view.raw, view.search) = (Some(TokenMeasure::Entropy), true, "pay".into());
+        (view.replay.filter, view.replay.sort) = ("ret<0.2".into(), EpisodeSort::Return);
+        (view.log.filter, view.log.level, view.rules_filter) = ("gw".into(), Some(LogLevel::Warn), "slow".into());
         look.set_theme("light").unwrap();
         look.set_colors("256");
         (view, look)
@@ -300,18 +322,15 @@ mod tests {
         let file = path(dir.path());
         let old = "(version: 1, focus: tools, share: Half, detail: brief, smoothing_tenths: 3, history: true, log: false, \
                    theme: None, colors: Some(\"256\"))";
-        let newer = "(version: 3, focus: tools, share: Half, shape: (round: [1, \"a\"]), detail: brief, smoothing_tenths: 3, \
-                     history: true, tint: Warm(2), colors: \"256\")";
+        let newer = "(version: 3, focus: tools, share: Half, shape: (round: [1, \"a\"]), detail: brief, \
+                     tint: Warm(2), colors: \"256\")";
         for (text, told) in [(old, ""), (newer, "shape, tint"), ("(version: 9)", "version 9")] {
             std::fs::write(&file, text).unwrap();
             let (mut view, mut look) = (View::default(), look());
             let note = Session::read(&file).unwrap().unwrap().resume(&mut view, &mut look, Said::default()).unwrap();
             assert!(note.clone().unwrap_or_default().contains(told) && note.is_some() != told.is_empty(), "{note:?}");
             if told != "version 9" {
-                assert_eq!(
-                    (view.focus, view.share, view.detail, view.chart.smoothing_tenths),
-                    (PaneId::Tools, Share::Half, Detail::Brief, 3)
-                );
+                assert_eq!((view.focus, view.share, view.detail), (PaneId::Tools, Share::Half, Detail::Brief));
                 assert_eq!(look.chosen_tier(), Some(Tier::Ansi256));
             }
         }

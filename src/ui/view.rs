@@ -207,7 +207,8 @@ impl Share {
 }
 
 /// By what the list of episodes is sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EpisodeSort {
     /// As they began.
     #[default]
