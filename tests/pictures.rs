@@ -6,9 +6,9 @@ use std::process::Command;
 
 /// File in docs/img, and what draws it.
 const PICTURES: [(&str, &[&str]); 3] = [
-    ("live.svg", &["recordings/failure.jsonl", "--until", "step == 9 && phase == \"act\"", "--screen", "live", "--size", "120x36"]),
-    ("replay.svg", &["recordings/failure.jsonl", "--until", "step == 9 && phase == \"act\"", "--screen", "replay", "--size", "120x36"]),
-    ("phone.svg", &["recordings/success.jsonl", "--until", "step == 4 && phase == \"settle\"", "--screen", "live", "--size", "45x22"]),
+    ("live.svg", &["recordings/shift.jsonl", "--from", "6/7", "--screen", "live", "--size", "120x36"]),
+    ("replay.svg", &["recordings/shift.jsonl", "--from", "5/9", "--screen", "replay", "--size", "120x36"]),
+    ("phone.svg", &["recordings/shift.jsonl", "--from", "6/7", "--screen", "live", "--size", "45x22"]),
 ];
 
 fn draw(arguments: &[&str], to: &Path) {

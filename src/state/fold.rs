@@ -93,6 +93,7 @@ impl DashState {
                 let streaming = lane.transcript.streaming.get_or_insert_with(|| Streaming { started_t_ns: t_ns, ..Streaming::default() });
                 streaming.text.push(&e.text);
                 streaming.tokens = streaming.tokens.saturating_add(e.tokens);
+                streaming.last_t_ns = t_ns;
             }
             Event::MessageCompleted(e) => {
                 self.tokens_total = self.tokens_total.saturating_add(e.token_ids.len() as u64);

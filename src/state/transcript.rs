@@ -107,6 +107,9 @@ pub struct Streaming {
     pub text: SafeText,
     pub tokens: u32,
     pub started_t_ns: u64,
+    /// When it last said something: a rate over what came since would fall while the run is paused.
+    #[serde(default)]
+    pub last_t_ns: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -26,7 +26,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     };
     let height = text_rows(inner.height());
     let shape = shape(inner.width(), inner.glyphs(), view);
-    let streaming = streaming_lines(pane.ctx.state, lane, &shape);
+    let streaming = streaming_lines(lane, &shape);
     let sheet = sheet(&lane.transcript, view, shape, height, streaming.len());
     draw_sheet(&mut inner, &sheet, sheet.seen(), height, &streaming);
     if height < inner.height() {
@@ -81,7 +81,7 @@ fn sheet<'a>(transcript: &'a Transcript, view: &'a View, shape: Shape, height: u
 pub fn moved(view: &View, state: &DashState, (width, height): (u16, u16), glyphs: Glyphs, motion: Motion) -> Option<Place> {
     let lane = state.lane(view.lane).filter(|l| !l.transcript.rows.is_empty())?;
     let shape = shape(width, glyphs, view);
-    let streaming = streaming_lines(state, lane, &shape).len();
+    let streaming = streaming_lines(lane, &shape).len();
     sheet(&lane.transcript, view, shape, text_rows(height), streaming).moved(motion)
 }
 
@@ -221,9 +221,9 @@ fn badge(place: Option<Place>, transcript: &Transcript) -> String {
     }
 }
 
-pub fn streaming_lines(state: &DashState, lane: &LaneState, shape: &Shape) -> Vec<Line> {
+pub fn streaming_lines(lane: &LaneState, shape: &Shape) -> Vec<Line> {
     let Some(streaming) = &lane.transcript.streaming else { return Vec::new() };
-    let seconds = state.t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
+    let seconds = streaming.last_t_ns.saturating_sub(streaming.started_t_ns) as f64 / 1e9;
     let rate = if seconds > 0.0 && streaming.tokens > 1 {
         format!("{:.0} tok/s", f64::from(streaming.tokens - 1) / seconds)
     } else {

@@ -34,12 +34,12 @@ const COLUMNS: [Column; 10] = [
     Column { kind: Kind::Created, cells: 12, from: 100 },
     Column { kind: Kind::Sha, cells: 12, from: 90 },
     Column { kind: Kind::Check, cells: 6, from: 60 },
-    Column { kind: Kind::Size, cells: 9, from: 110 },
+    Column { kind: Kind::Size, cells: 9, from: 130 },
     Column { kind: Kind::Episodes, cells: 9, from: 70 },
     Column { kind: Kind::Success, cells: 20, from: 66 },
     Column { kind: Kind::Return, cells: 18, from: 116 },
     Column { kind: Kind::State, cells: 10, from: 38 },
-    Column { kind: Kind::Note, cells: 0, from: 130 },
+    Column { kind: Kind::Note, cells: 0, from: 150 },
 ];
 
 /// Draws the pane.

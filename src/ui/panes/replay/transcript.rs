@@ -79,7 +79,7 @@ pub fn found(scene: Scene<'_>) -> String {
 fn streaming(scene: Scene<'_>, shape: &Shape) -> Vec<super::super::chain_rows::Line> {
     // In a replay the whole message stands there already, dim.
     let lane = scene.state.lane(scene.view.lane).filter(|_| scene.playback.is_none());
-    lane.map(|lane| streaming_lines(scene.state, lane, shape)).unwrap_or_default()
+    lane.map(|lane| streaming_lines(lane, shape)).unwrap_or_default()
 }
 
 /// Where a motion leads; unset where it follows.
