@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use pilothouse::event::*;
-use pilothouse::state::DashState;
+use pilothouse::source::{Beat, Track};
+use pilothouse::state::{DashState, Row, RowKind};
+use pilothouse::ui::desk::{Desk, ReplayDesk};
 use pilothouse::ui::theme::{Caps, Theme, Tier};
-use pilothouse::ui::view::{Context, ScreenId, View};
+use pilothouse::ui::view::{Context, PlaybackView, ScreenId, View};
 use pilothouse::ui::widgets::ChartGlyphs;
 use ratatui::layout::Rect;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 const SIZE: Rect = Rect { x: 0, y: 0, width: 200, height: 50 };
@@ -16,16 +18,90 @@ const FRAMES: usize = 2_000;
 fn main() {
     divan::main();
     for screen in [ScreenId::Live, ScreenId::Training] {
-        let mut times: Vec<Duration> = (0..FRAMES)
-            .map(|_| {
-                let begun = Instant::now();
-                divan::black_box(frame(screen));
-                begun.elapsed()
-            })
-            .collect();
-        times.sort();
-        println!("{}: p50 {:?}, p99 {:?}, of {FRAMES} frames", screen.name(), times[FRAMES / 2], times[FRAMES * 99 / 100]);
+        percentiles(screen.name(), || frame(screen));
     }
+    for rows in [100, 100_000] {
+        percentiles(&format!("replay, an episode of {rows} rows, a search set"), long_episode(rows));
+    }
+}
+
+/// The replay screen in the middle of an episode of so many rows.
+fn long_episode(rows: u64) -> Box<dyn Fn() -> ratatui::buffer::Buffer> {
+    let mut state = DashState::default();
+    let episode = Some(EpisodeId(1));
+    let row = |seq: u64| Row {
+        seq: Seq(seq),
+        t_ns: seq * 1_000_000,
+        episode: EpisodeId(1),
+        step: StepIndex((seq / 3) as u32 + 1),
+        kind: RowKind::Text { text: "pay answers late and gw only waits for it, so the fault is in pay. Look at its log first.".into() },
+    };
+    let beat = |n: u64| Beat { step: StepIndex(n as u32), first: Seq(n * 3), last: Seq(n * 3 + 2), acted: true, ..Beat::default() };
+    let started = EpisodeStarted {
+        seed: Seed(1),
+        level: Level::L0,
+        goal: "".into(),
+        briefing: "".into(),
+        fields: vec![],
+        checkpoint: None,
+        state_hash: 1,
+    };
+    let envelope = Envelope { seq: Seq(1), t_ns: 1, lane: LaneId(0), episode, step: None, event: started.into() };
+    state.apply(&envelope).unwrap();
+    // The fold stands in the middle: half of the rows are past.
+    let skipped = Elided { from: Seq(2), upto: Seq(rows / 2) };
+    state.apply(&Envelope { seq: Seq(rows / 2), t_ns: 2, lane: LaneId(0), episode, step: None, event: skipped.into() }).unwrap();
+    let track = Track {
+        episode: EpisodeId(1),
+        first: Seq(1),
+        last: Seq(rows),
+        rows: (2..=rows).map(row).collect(),
+        beats: (1..=rows / 3).map(beat).collect(),
+        read_upto: Seq(rows),
+        ..Track::default()
+    };
+    let desk = Desk { replay: ReplayDesk { track: Some(Arc::new(track)), ..ReplayDesk::default() }, ..Desk::default() };
+    let playback = PlaybackView {
+        head: Seq(rows / 2),
+        end: Seq(rows),
+        t_ns_end: rows * 1_000_000,
+        playing: false,
+        speed: Pace::Times(1.0),
+        damage: None,
+        name: "bench".into(),
+    };
+    let mut view = View::default();
+    view.go(ScreenId::Replay);
+    view.search = "the fault".into();
+    let theme = Theme::load("dark", Tier::Truecolor).unwrap();
+    Box::new(move || {
+        let caps = Caps { tier: Tier::Truecolor, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };
+        let context = Context {
+            state: &state,
+            desk: &desk,
+            keys: &Default::default(),
+            view: &view,
+            theme: &theme,
+            caps: &caps,
+            playback: Some(&playback),
+            read_only: true,
+            banner: None,
+            lang: Default::default(),
+        };
+        pilothouse::ui::draw(&context, SIZE)
+    })
+}
+
+fn percentiles(name: &str, draw: impl Fn() -> ratatui::buffer::Buffer) {
+    let mut times: Vec<Duration> = (0..FRAMES)
+        .map(|_| {
+            let begun = Instant::now();
+            divan::black_box(draw());
+            begun.elapsed()
+        })
+        .collect();
+    times.sort();
+    println!("{name}: p50 {:?}, p99 {:?}, of {FRAMES} frames", times[FRAMES / 2], times[FRAMES * 99 / 100]);
 }
 
 #[divan::bench(args = ["live", "training"])]

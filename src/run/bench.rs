@@ -257,7 +257,11 @@ fn compared(level: Level, a: (&CheckpointId, &[EpisodeTrace]), b: (&CheckpointId
     }
 }
 
+/// Where no seed made a difference, there is none to be sure or unsure of.
 fn verdict(delta: Estimate, more_is_better: Option<bool>) -> Verdict {
+    if delta.low == 0.0 && delta.high == 0.0 {
+        return Verdict::Same;
+    }
     match more_is_better {
         Some(more) if delta.low > 0.0 => {
             if more {
@@ -289,6 +293,7 @@ mod tests {
         assert_eq!(verdict(delta(-0.2, -0.1), Some(false)), Verdict::Better);
         assert_eq!(verdict(delta(-0.1, 0.2), Some(true)), Verdict::Inconclusive);
         assert_eq!(verdict(delta(0.1, 0.2), None), Verdict::Inconclusive);
+        assert_eq!(verdict(delta(0.0, 0.0), Some(true)), Verdict::Same);
     }
 
     #[test]

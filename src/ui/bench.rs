@@ -67,6 +67,8 @@ pub struct Figures {
 pub enum Verdict {
     Better,
     Worse,
+    /// Every seed gave both the same.
+    Same,
     /// The interval holds zero.
     Inconclusive,
 }

@@ -114,7 +114,7 @@ pub fn lay_out_streaming(raw: &SafeText, step: u32, rate: &str, shape: &Shape) -
 
 /// Whether a row holds `needle`, which is in lower case.
 pub fn holds(row: &Row, needle: &str) -> bool {
-    let has = |hay: &str| hay.to_lowercase().contains(needle);
+    let has = |hay: &str| text::holds(hay, needle);
     match &row.kind {
         RowKind::EpisodeStart { goal, .. } => has(goal),
         RowKind::Observation { text, compact } => has(text) || has(compact),

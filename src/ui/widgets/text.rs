@@ -50,6 +50,21 @@ pub fn grapheme_width(grapheme: &str, ambiguous: Ambiguous) -> usize {
     }
 }
 
+/// Whether `hay` holds `needle`, which is in lower case, whatever the case of `hay`. A search asks this of every row at each
+/// picture, so that what is all ASCII is looked for without a copy.
+pub fn holds(hay: &str, needle: &str) -> bool {
+    let (hay_bytes, needle_bytes) = (hay.as_bytes(), needle.as_bytes());
+    match needle_bytes.first() {
+        None => true,
+        Some(first) if needle.is_ascii() => {
+            let upper = first.to_ascii_uppercase();
+            let starts = hay_bytes.iter().enumerate().filter(|(_, b)| **b == *first || **b == upper).map(|(at, _)| at);
+            starts.into_iter().any(|at| hay_bytes.get(at..at + needle_bytes.len()).is_some_and(|w| w.eq_ignore_ascii_case(needle_bytes)))
+        }
+        Some(_) => hay.to_lowercase().contains(needle),
+    }
+}
+
 /// Cells of `text` on one line.
 pub fn width(text: &str, ambiguous: Ambiguous) -> usize {
     if text.is_ascii() {
@@ -146,6 +161,20 @@ mod tests {
         fn graphemes_are_those_of_unicode(text in "([ -~]|[─-▟⠀-⣿]|[\r\n\t]|[\u{300}-\u{305}]|\u{200d}|[\u{1f1e6}-\u{1f1ff}]|[\u{600}-\u{605}]|[가-힣]|👩|💻|\\PC){0,24}") {
             let whole: Vec<&str> = UnicodeSegmentation::graphemes(text.as_str(), true).collect();
             prop_assert_eq!(graphemes(&text).collect::<Vec<_>>(), whole);
+        }
+    }
+
+    #[test]
+    fn a_search_does_not_look_at_case() {
+        for (hay, needle, found) in [
+            ("Fault in PAY", "pay", true),
+            ("paPAy", "pay", true),
+            ("pa", "pay", false),
+            ("", "", true),
+            ("ÜBER", "über", true),
+            ("工单", "单", true),
+        ] {
+            assert_eq!(holds(hay, needle), found, "{needle} in {hay}");
         }
     }
 

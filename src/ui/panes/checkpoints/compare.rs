@@ -130,6 +130,7 @@ fn metric(m: &Metric, [a, b, delta, interval, verdict]: [u16; 5], width: u16) ->
     let (word, role) = match m.verdict {
         Verdict::Better => (tr!("better"), Role::Good),
         Verdict::Worse => (tr!("WORSE !"), Role::Bad),
+        Verdict::Same => (tr!("same"), Role::Dim),
         Verdict::Inconclusive => (tr!("inconclusive"), Role::Dim),
     };
     let number = |v: f64| format::number(v);

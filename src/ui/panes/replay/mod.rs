@@ -20,6 +20,7 @@ use crate::ui::backstage::Ask;
 use crate::ui::desk::{Desk, Sought};
 use crate::ui::update::{Effect, Facts, ReplayEffect};
 use crate::ui::view::{Context, EpisodeSort, PaneId, Pick, PlaybackView, ScreenId, Scroll, View};
+use std::borrow::Cow;
 
 /// What the panes of this screen are drawn and moved by.
 #[derive(Clone, Copy)]
@@ -56,10 +57,10 @@ impl<'a> Scene<'a> {
     }
 
     /// The steps of the episode; of a live run, as many as the fold has.
-    pub fn beats(self) -> Vec<Beat> {
+    pub fn beats(self) -> Cow<'a, [Beat]> {
         match self.track() {
-            Some(track) => track.beats.clone(),
-            None => timeline::beats_folded(self),
+            Some(track) => Cow::Borrowed(&track.beats),
+            None => Cow::Owned(timeline::beats_folded(self)),
         }
     }
 }
