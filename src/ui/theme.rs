@@ -3,6 +3,7 @@
 mod ansi;
 
 use super::widgets::ChartGlyphs;
+use crate::tr;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -148,17 +149,23 @@ struct Patch {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ThemeError {
-    #[error("theme {place}: {reason}")]
+    #[error("{}", tr!("theme {place}: {reason}", place = .place, reason = .reason))]
     Syntax { place: String, reason: String },
-    #[error("theme {place}: no style is named `{name}`; there are {}", NAMES.join(", "))]
+    #[error("{}", tr!("theme {place}: no style is named `{name}`; there are {names}", place = .place, name = .name, names = NAMES.join(", ")))]
     UnknownStyle { place: String, name: String },
     #[error(
-        "theme {place}: `{name}` is {value:?}; write \"#rrggbb\", \"default\", or one of the 16 colours such as \"red\" or \"light-blue\""
+        "{}",
+        tr!(
+            "theme {place}: `{name}` is {value}; write \"#rrggbb\", \"default\", or one of the 16 colours such as \"red\" or \"light-blue\"",
+            place = .place,
+            name = .name,
+            value = format!("{:?}", .value)
+        )
     )]
     Color { place: String, name: String, value: String },
-    #[error("no theme is named `{name}`; there are {}, or name a file", BUILT_IN.map(|(n, _)| n).join(", "))]
+    #[error("{}", tr!("no theme is named `{name}`; there are {names}, or name a file", name = .name, names = BUILT_IN.map(|(n, _)| n).join(", ")))]
     Unknown { name: String },
-    #[error("theme file {path}: {reason}")]
+    #[error("{}", tr!("theme file {path}: {reason}", path = .path, reason = .reason))]
     File { path: String, reason: String },
 }
 
