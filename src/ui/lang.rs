@@ -106,6 +106,11 @@ macro_rules! tr {
 }
 
 #[cfg(test)]
+mod catalogue_tests;
+#[cfg(test)]
+mod screens_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -111,7 +111,7 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
     match (cx.playback, cx.state.pace) {
         (Some(p), _) => {
             // What is too fast to watch plays by another clock, and says so.
-            let by = if cx.desk.replay.by_decision { tr!(" (decisions a second)") } else { String::new() };
+            let by = if cx.desk.replay.by_decision { format!(" {}", tr!("(decisions a second)")) } else { String::new() };
             add(3, format!("{}{by}", p.speed), Role::Strong);
             add(9, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
         }

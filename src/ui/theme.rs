@@ -188,10 +188,10 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 fn read_file(name: &str) -> Result<String, String> {
     let metadata = std::fs::metadata(name).map_err(|e| e.to_string())?;
     if !metadata.is_file() {
-        return Err("is no regular file".to_owned());
+        return Err(tr!("is no regular file"));
     }
     if metadata.len() > FILE_BYTES_MAX {
-        return Err(format!("has {} bytes, which no theme has; at most {FILE_BYTES_MAX} are read", metadata.len()));
+        return Err(tr!("has {n} bytes, which no theme has; at most {max} are read", n = metadata.len(), max = FILE_BYTES_MAX));
     }
     std::fs::read_to_string(name).map_err(|e| e.to_string())
 }
@@ -215,7 +215,10 @@ impl Theme {
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
         let syntax = |e: ron::error::SpannedError| {
             let at = e.span.start;
-            ThemeError::Syntax { place: format!("{place}, line {}, column {}", at.line, at.col), reason: e.code.to_string() }
+            ThemeError::Syntax {
+                place: tr!("{place}, line {line}, column {column}", place = place, line = at.line, column = at.col),
+                reason: e.code.to_string(),
+            }
         };
         let patch: Patch = options.from_str(text).map_err(syntax)?;
         let mut paints: BTreeMap<&str, Paint> = DEFAULTS.iter().map(|(name, paint, _)| (*name, *paint)).collect();
@@ -248,7 +251,7 @@ pub fn is_file(name: &str) -> bool {
 /// The place with the line that holds `what`: RON tells lines of its own mistakes only.
 fn at_line(place: &str, text: &str, what: &str) -> String {
     let code = |line: &str| line.split("//").next().unwrap_or_default().contains(what);
-    text.lines().position(code).map_or_else(|| place.to_owned(), |index| format!("{place}, line {}", index + 1))
+    text.lines().position(code).map_or_else(|| place.to_owned(), |index| tr!("{place}, line {line}", place = place, line = index + 1))
 }
 
 fn paint(value: &str) -> Option<Paint> {

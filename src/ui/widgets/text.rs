@@ -96,6 +96,9 @@ pub fn wrap(text: &str, width_max: usize, ambiguous: Ambiguous) -> Vec<String> {
     lines
 }
 
+/// No line begins with one of these.
+const CLOSING: &str = "，。、；：？！）》」』】";
+
 fn wrap_paragraph(paragraph: &str, width_max: usize, ambiguous: Ambiguous, lines: &mut Vec<String>) {
     let tabless = paragraph.contains('\t').then(|| paragraph.replace('\t', &" ".repeat(TAB_COLUMNS)));
     let paragraph = tabless.as_deref().unwrap_or(paragraph);
@@ -106,6 +109,10 @@ fn wrap_paragraph(paragraph: &str, width_max: usize, ambiguous: Ambiguous, lines
     for grapheme in graphemes(paragraph) {
         let cells = grapheme_width(grapheme, ambiguous);
         let (grapheme, cells) = if cells > width_max { ("?", 1) } else { (grapheme, cells) };
+        // Chinese has no spaces: a line may end before any of its characters that does not close what stands before it.
+        if cells == 2 && !CLOSING.contains(grapheme) && !line.trim_start().is_empty() {
+            break_at = Some((line.len(), used));
+        }
         if used + cells > width_max {
             if grapheme == " " {
                 // The space itself is the break.
