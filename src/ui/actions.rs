@@ -551,11 +551,14 @@ pub fn by_name(name: &str) -> Result<&'static Entry, String> {
         [] => {
             let near = crate::event::nearest(name, ACTIONS.iter().map(|e| e.name));
             Err(near.map_or_else(
-                || format!("no command is named {name}; ? lists all"),
-                |n| format!("no command is named {name}; did you mean {n}?"),
+                || crate::tr!("no command is named {name}; ? lists all", name = name),
+                |n| crate::tr!("no command is named {name}; did you mean {n}?", name = name, n = n),
             ))
         }
-        many => Err(format!("{name} could be {}", many.iter().map(|e| e.name).collect::<Vec<_>>().join(", "))),
+        many => {
+            let names = many.iter().map(|e| e.name).collect::<Vec<_>>().join(", ");
+            Err(crate::tr!("{name} could be {names}", name = name, names = names))
+        }
     }
 }
 

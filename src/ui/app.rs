@@ -266,6 +266,7 @@ fn gone(error: io::Error) -> Result<Ended, UiError> {
 
 /// Draws one picture of a state, without a terminal.
 pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
+    super::lang::set(context.lang);
     let mut buffer = Buffer::empty(area);
     buffer.set_style(area, context.theme.text);
     if area.width == 0 || area.height == 0 {
@@ -573,9 +574,9 @@ impl App {
             return super::export::write_to(file.trim(), &bytes);
         }
         let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
-        let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return "there are 100 pictures of this event already".into() };
+        let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return tr!("there are 100 pictures of this event already") };
         match std::fs::write(&path, bytes) {
-            Ok(()) => format!("wrote {}", path.display()),
+            Ok(()) => tr!("wrote {path}", path = path.display()),
             Err(error) => format!("{}: {error}", path.display()),
         }
     }

@@ -1,9 +1,11 @@
 //! `y` and `Y`: the row in view to the clipboard of the terminal, wherever that runs, by OSC 52.
 
 use super::export::write_new;
+use super::lang;
 use super::records::{in_view, records, text};
 use super::view::View;
 use crate::state::DashState;
+use crate::tr;
 use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
 use std::path::{Path, PathBuf};
@@ -28,18 +30,18 @@ pub struct Copied {
 /// Copies the row in view of the focused pane. What is too long for the terminal is written below `directory`.
 pub fn copy(form: Form, state: &DashState, view: &View, directory: Option<&Path>, in_tmux: bool) -> Copied {
     let told = |told: String| Copied { told, ..Copied::default() };
-    let title = view.focus.title();
+    let title = lang::text(view.focus.title());
     let records = match records(state, view) {
         Ok(records) => records,
         Err(error) => return told(format!("{title}: {error}")),
     };
-    let Some(index) = in_view(&records, state, view) else { return told(format!("{title}: there is nothing to copy yet")) };
+    let Some(index) = in_view(&records, state, view) else { return told(tr!("{title}: there is nothing to copy yet", title = title)) };
     let (content, extension) = match form {
         Form::Text => (text(&records[index], index, state, view), "txt"),
         Form::Json => (records[index].to_string(), "json"),
     };
     match sequence(&content, in_tmux) {
-        Some(bytes) => Copied { bytes, told: format!("copied a row of {title}: {} characters", content.chars().count()) },
+        Some(bytes) => Copied { bytes, told: tr!("copied a row of {title}: {n} characters", title = title, n = content.chars().count()) },
         None => told(to_file(&content, extension, directory)),
     }
 }
@@ -61,13 +63,13 @@ fn sequence(content: &str, in_tmux: bool) -> Option<Vec<u8>> {
 
 fn to_file(content: &str, extension: &str, directory: Option<&Path>) -> String {
     let Some(directory) = directory.map(|d| d.join("copies")) else {
-        return "too long for the terminal's clipboard, and there is no state directory to write it to".into();
+        return tr!("too long for the terminal's clipboard, and there is no state directory to write it to");
     };
     let name = |n: u32| directory.join(format!("copy-{n}.{extension}"));
     let free: Option<PathBuf> = (1..10_000).map(name).find(|p| !p.exists());
-    let Some(path) = free else { return format!("too long for the terminal's clipboard, and {} is full", directory.display()) };
+    let Some(path) = free else { return tr!("too long for the terminal's clipboard, and {path} is full", path = directory.display()) };
     match std::fs::create_dir_all(&directory).and_then(|()| write_new(&path, content.as_bytes())) {
-        Ok(()) => format!("too long for the terminal's clipboard; wrote {}", path.display()),
+        Ok(()) => tr!("too long for the terminal's clipboard; wrote {path}", path = path.display()),
         Err(error) => format!("{}: {error}", path.display()),
     }
 }

@@ -1,5 +1,6 @@
 //! `:export`: what the focused pane shows, as a file that did not exist before.
 
+use super::lang;
 use super::records::{cells, records};
 use super::view::View;
 use crate::state::DashState;
@@ -15,20 +16,23 @@ pub fn export(argument: &str, state: &DashState, view: &View) -> String {
     let form = match format {
         "csv" => csv,
         "json" => json_lines,
-        _ => return "export takes csv or json and a file, such as: export csv rewards.csv".into(),
+        _ => return tr!("export takes csv or json and a file, such as: export csv rewards.csv"),
     };
     if file.trim().is_empty() {
-        return format!("export {format} needs a file, such as: export {format} rewards.{format}");
+        return tr!("export {format} needs a file, such as: export {format} rewards.{format}", format = format);
     }
-    let title = view.focus.title();
+    let title = lang::text(view.focus.title());
     let records = match records(state, view) {
-        Ok(records) if records.is_empty() => return format!("{title}: there is nothing to export yet"),
+        Ok(records) if records.is_empty() => return tr!("{title}: there is nothing to export yet", title = title),
         Ok(records) => records,
         Err(error) => return format!("{title}: {error}"),
     };
     let path = path(file.trim());
     match write_new(&path, &form(&records)) {
-        Ok(()) => format!("wrote {} of {title} to {}", super::widgets::format::counted(records.len() as u64, "record"), path.display()),
+        Ok(()) => {
+            let records = super::widgets::format::counted(records.len() as u64, "record");
+            tr!("wrote {records} of {title} to {path}", records = records, title = title, path = path.display())
+        }
         Err(error) => failure(&path, &error),
     }
 }
@@ -49,7 +53,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn failure(path: &Path, error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::AlreadyExists => format!("{} is there already, and is left as it is; name another file", path.display()),
+        ErrorKind::AlreadyExists => tr!("{path} is there already, and is left as it is; name another file", path = path.display()),
         _ => format!("{}: {error}", path.display()),
     }
 }

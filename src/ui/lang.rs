@@ -48,12 +48,12 @@ pub fn current() -> Lang {
     LANG.get()
 }
 
-/// The message id of an English text: its letters and digits, in lower case, words joined by `-`.
+/// The message id of an English text: its letters and digits, joined by `-`. Case counts: `Log` is a title, `log` is not.
 pub fn id(english: &str) -> String {
     let mut id = String::with_capacity(english.len());
     for c in english.chars() {
         if c.is_ascii_alphanumeric() {
-            id.push(c.to_ascii_lowercase());
+            id.push(c);
         } else if !id.ends_with('-') && !id.is_empty() {
             id.push('-');
         }
@@ -81,6 +81,11 @@ pub fn text(english: &'static str) -> String {
     look_up(english, &[]).unwrap_or_else(|| english.to_owned())
 }
 
+/// The name of a command as a hint and the menu by digits show it. Behind `:` it is typed as it is.
+pub fn name(command: &'static str) -> String {
+    look_up(&format!("command {command}"), &[]).unwrap_or_else(|| command.to_owned())
+}
+
 fn load(name: &str, text: &str) -> FluentBundle<FluentResource> {
     // What can't be read is left out and shows in English; a test holds that nothing is.
     let resource = FluentResource::try_new(text.to_owned()).unwrap_or_else(|(resource, _)| resource);
@@ -99,6 +104,11 @@ macro_rules! tr {
         $crate::ui::lang::look_up($english, &[$((stringify!($name), $name.clone())),*]).unwrap_or_else(|| format!($english))
     }};
 }
+
+#[cfg(test)]
+mod catalogue_tests;
+#[cfg(test)]
+mod screens_tests;
 
 #[cfg(test)]
 mod tests {
@@ -127,7 +137,7 @@ mod tests {
 
     #[test]
     fn ids_come_from_the_english_text() {
-        assert_eq!(id("follow off, {n} new, G to catch up"), "follow-off-n-new-g-to-catch-up");
+        assert_eq!(id("follow off, {n} new, G to catch up"), "follow-off-n-new-G-to-catch-up");
         assert_eq!(id("1 match"), "n-1-match");
     }
 

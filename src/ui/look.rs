@@ -2,6 +2,7 @@
 
 use super::theme::{AUTO, Caps, Theme, ThemeError, Tier, is_file};
 use super::watch::Watch;
+use crate::tr;
 use std::time::Instant;
 
 pub struct Look {
@@ -45,15 +46,15 @@ impl Look {
     /// Takes what `:colors` is followed by; gives what to tell.
     pub fn set_colors(&mut self, text: &str) -> String {
         let chosen = match text {
-            "" => return format!("colours: {}", self.caps.tier.name()),
+            "" => return tr!("colours: {name}", name = self.caps.tier.name()),
             "auto" => None,
             name => match Tier::from_name(name) {
                 Some(tier) => Some(tier),
-                None => return format!("`{name}` is none of truecolor, 256, 16, none, auto"),
+                None => return tr!("`{name}` is none of truecolor, 256, 16, none, auto", name = name),
             },
         };
         match self.set_tier(chosen) {
-            Ok(()) => format!("colours: {}", self.caps.tier.name()),
+            Ok(()) => tr!("colours: {name}", name = self.caps.tier.name()),
             Err(error) => error.to_string(),
         }
     }
@@ -89,9 +90,9 @@ impl Look {
         Some(match Theme::load(&self.name, self.caps.tier) {
             Ok(theme) => {
                 self.theme = theme;
-                format!("read theme {} again", self.name)
+                tr!("read theme {name} again", name = self.name)
             }
-            Err(error) => format!("{error}; the last good one stays"),
+            Err(error) => tr!("{error}; the last good one stays", error = error),
         })
     }
 }

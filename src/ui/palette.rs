@@ -2,6 +2,7 @@
 
 use super::actions::{ACTIONS, Action, Entry};
 use super::keymap::{KeyMap, shown};
+use super::lang;
 use super::line::Line;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -43,7 +44,7 @@ pub fn keys_shown(entry: &Entry, keys: &KeyMap) -> String {
 
 fn one(entry: &'static Entry, pattern: &Pattern, matcher: &mut Matcher, keys: &KeyMap) -> Option<Found> {
     let shown = keys_shown(entry, keys);
-    let whole = format!("{} {shown} {}", entry.name, entry.help);
+    let whole = format!("{} {shown} {}", entry.name, lang::text(entry.help));
     let mut buffer = Vec::new();
     let mut at = Vec::new();
     let score = pattern.indices(Utf32Str::new(&whole, &mut buffer), matcher, &mut at)?;

@@ -161,7 +161,7 @@ impl Session {
         view.rules_filter = safe(&self.rules_filter);
         (view.log.filter, view.log.level) = (safe(&self.log_filter).to_lowercase(), self.log_level);
         if let Some(name) = self.colors.as_ref().filter(|_| !said.colors) {
-            let tier = Tier::from_name(name).ok_or_else(|| format!("{name} is no number of colours"))?;
+            let tier = Tier::from_name(name).ok_or_else(|| tr!("{name} is no number of colours", name = name))?;
             look.set_tier(Some(tier)).map_err(|e| e.to_string())?;
         }
         if let Some(name) = self.theme.as_ref().filter(|_| !said.theme) {
@@ -201,10 +201,10 @@ impl Session {
 
     /// None where there is no file yet.
     pub fn read(path: &Path) -> Result<Option<Self>, String> {
-        let ignored = |why: String| format!("{} is ignored: {why}", path.display());
+        let ignored = |why: String| tr!("{path} is ignored: {why}", path = path.display(), why = why);
         // A pipe would be waited for.
         if std::fs::metadata(path).is_ok_and(|m| !m.is_file() || m.len() > FILE_BYTES_MAX) {
-            return Err(ignored("it is no small regular file".to_owned()));
+            return Err(ignored(tr!("it is no small regular file")));
         }
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -214,7 +214,7 @@ impl Session {
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
         let session: Session = options.from_str(&text).map_err(|e| ignored(e.to_string()))?;
         if session.version == 0 {
-            return Err(ignored("it has no version".to_owned()));
+            return Err(ignored(tr!("it has no version")));
         }
         Ok(Some(session))
     }

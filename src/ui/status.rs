@@ -61,21 +61,17 @@ fn measure(canvas: &Canvas<'_>, pieces: &[(String, Role)]) -> u16 {
 
 /// What is never left out.
 fn always(cx: &Context<'_>, short: bool) -> Vec<(String, Role)> {
-    let (word, role) = state_word(cx);
-    let word = match (short, word.strip_prefix("REPLAY ")) {
-        (true, Some(rest)) => rest.to_owned(),
-        (true, None) => word,
-        (false, _) => format!("|{word}|"),
-    };
-    let mode = if cx.read_only { (read_only_word(cx, short), Role::Warn) } else { ("RW", Role::Strong) };
-    let mut all = vec![(word, role), (mode.0.to_owned(), mode.1)];
+    let (word, role) = state_word(cx, short);
+    let word = if short { word } else { format!("|{word}|") };
+    let mode = if cx.read_only { (read_only_word(cx, short), Role::Warn) } else { (tr!("RW"), Role::Strong) };
+    let mut all = vec![(word, role), mode];
     all.extend(cx.banner.map(|banner| (banner.to_owned(), Role::Bad)));
     all
 }
 
 /// In full in a replay, which nothing can change; where that has no room, as everywhere else.
-fn read_only_word(cx: &Context<'_>, short: bool) -> &'static str {
-    if cx.playback.is_some() && cx.banner.is_none() && !short { "READ-ONLY" } else { "RO" }
+fn read_only_word(cx: &Context<'_>, short: bool) -> String {
+    if cx.playback.is_some() && cx.banner.is_none() && !short { tr!("READ-ONLY") } else { tr!("RO") }
 }
 
 /// The rest, in the order in which it stands.
@@ -97,22 +93,25 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
                 let all = track.t_ns_last.saturating_sub(track.t_ns_first);
                 add(4, format!("t {}/{}", format::clock_tenths(at), format::clock_tenths(all)), Role::Strong);
             }
-            None => add(1, format!("ep {} {}/{max}", lane.episode.episode, lane.episode.step), Role::Strong),
+            None => {
+                let (ep, step) = (lane.episode.episode, lane.episode.step);
+                add(1, tr!("ep {ep} {step}/{max}", ep = ep, step = step, max = max), Role::Strong);
+            }
         }
         if cx.state.lanes.len() > 1 {
-            add(2, format!("lane {}/{}", cx.view.lane, cx.state.lanes.len()), Role::Strong);
+            add(2, tr!("lane {lane}/{all}", lane = cx.view.lane, all = cx.state.lanes.len()), Role::Strong);
         }
     }
     if let Some(run) = &cx.state.run {
         let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
         add(5, agent, Role::Strong);
         add(7, format!("{} {}", run.env, run.level), Role::Strong);
-        add(8, format!("seed {}", run.seed), Role::Strong);
+        add(8, tr!("seed {seed}", seed = run.seed), Role::Strong);
     }
     match (cx.playback, cx.state.pace) {
         (Some(p), _) => {
             // What is too fast to watch plays by another clock, and says so.
-            let by = if cx.desk.replay.by_decision { tr!(" (decisions a second)") } else { String::new() };
+            let by = if cx.desk.replay.by_decision { format!(" {}", tr!("(decisions a second)")) } else { String::new() };
             add(3, format!("{}{by}", p.speed), Role::Strong);
             add(9, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
         }
@@ -120,35 +119,38 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         (None, None) => {}
     }
     if let Some(success) = cx.state.success_ratio(100) {
-        add(6, format!("success {}", format::percent_whole(success)), Role::Strong);
+        add(6, tr!("success {share}", share = format::percent_whole(success)), Role::Strong);
     }
     let firing = firing(cx);
     if firing > 0 {
-        add(0, format!("{firing} FIRING"), Role::Bad);
+        add(0, tr!("{n} FIRING", n = firing), Role::Bad);
     }
     if let Some(damage) = cx.playback.and_then(|p| p.damage.as_ref()) {
-        add(2, if width >= 120 { damage.clone() } else { "DAMAGED".into() }, Role::Warn);
+        add(2, if width >= 120 { damage.clone() } else { tr!("DAMAGED") }, Role::Warn);
     }
     fields
 }
 
-fn state_word(cx: &Context<'_>) -> (String, Role) {
+fn state_word(cx: &Context<'_>, short: bool) -> (String, Role) {
     if let Some(p) = cx.playback {
-        let stopped = cx.desk.replay.stopped.filter(|(_, seq)| *seq == p.head).map(|(number, _)| format!(" at bp{number}"));
-        return match (p.playing, stopped) {
-            (true, _) => ("REPLAY".into(), Role::Good),
-            (false, at) => (format!("REPLAY PAUSED{}", at.unwrap_or_default()), Role::Warn),
+        let stopped = cx.desk.replay.stopped.filter(|(_, seq)| *seq == p.head).map(|(number, _)| number);
+        return match (p.playing, stopped, short) {
+            (true, _, _) => (tr!("REPLAY"), Role::Good),
+            (false, None, false) => (tr!("REPLAY PAUSED"), Role::Warn),
+            (false, None, true) => (tr!("PAUSED"), Role::Warn),
+            (false, Some(number), false) => (tr!("REPLAY PAUSED at bp{number}", number = number), Role::Warn),
+            (false, Some(number), true) => (tr!("PAUSED at bp{number}", number = number), Role::Warn),
         };
     }
     match cx.state.run_state {
         RunState::Starting => match cx.state.policy.as_ref().map(|p| p.state) {
-            Some(PolicyState::Failed) => ("FAILED".into(), Role::Bad),
-            Some(PolicyState::Loading | PolicyState::Ready) | None => ("LOADING".into(), Role::Warn),
+            Some(PolicyState::Failed) => (tr!("FAILED"), Role::Bad),
+            Some(PolicyState::Loading | PolicyState::Ready) | None => (tr!("LOADING"), Role::Warn),
         },
-        RunState::Running => ("LIVE".into(), Role::Good),
-        RunState::Paused => ("PAUSED".into(), Role::Warn),
-        RunState::Stepping => ("STEPPING".into(), Role::Warn),
-        RunState::Ended => ("ENDED".into(), Role::Dim),
+        RunState::Running => (tr!("LIVE"), Role::Good),
+        RunState::Paused => (tr!("PAUSED"), Role::Warn),
+        RunState::Stepping => (tr!("STEPPING"), Role::Warn),
+        RunState::Ended => (tr!("ENDED"), Role::Dim),
     }
 }
 

@@ -3,6 +3,7 @@
 mod ansi;
 
 use super::widgets::ChartGlyphs;
+use crate::tr;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -148,17 +149,23 @@ struct Patch {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ThemeError {
-    #[error("theme {place}: {reason}")]
+    #[error("{}", tr!("theme {place}: {reason}", place = .place, reason = .reason))]
     Syntax { place: String, reason: String },
-    #[error("theme {place}: no style is named `{name}`; there are {}", NAMES.join(", "))]
+    #[error("{}", tr!("theme {place}: no style is named `{name}`; there are {names}", place = .place, name = .name, names = NAMES.join(", ")))]
     UnknownStyle { place: String, name: String },
     #[error(
-        "theme {place}: `{name}` is {value:?}; write \"#rrggbb\", \"default\", or one of the 16 colours such as \"red\" or \"light-blue\""
+        "{}",
+        tr!(
+            "theme {place}: `{name}` is {value}; write \"#rrggbb\", \"default\", or one of the 16 colours such as \"red\" or \"light-blue\"",
+            place = .place,
+            name = .name,
+            value = format!("{:?}", .value)
+        )
     )]
     Color { place: String, name: String, value: String },
-    #[error("no theme is named `{name}`; there are {}, or name a file", BUILT_IN.map(|(n, _)| n).join(", "))]
+    #[error("{}", tr!("no theme is named `{name}`; there are {names}, or name a file", name = .name, names = BUILT_IN.map(|(n, _)| n).join(", ")))]
     Unknown { name: String },
-    #[error("theme file {path}: {reason}")]
+    #[error("{}", tr!("theme file {path}: {reason}", path = .path, reason = .reason))]
     File { path: String, reason: String },
 }
 
@@ -181,10 +188,10 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 fn read_file(name: &str) -> Result<String, String> {
     let metadata = std::fs::metadata(name).map_err(|e| e.to_string())?;
     if !metadata.is_file() {
-        return Err("is no regular file".to_owned());
+        return Err(tr!("is no regular file"));
     }
     if metadata.len() > FILE_BYTES_MAX {
-        return Err(format!("has {} bytes, which no theme has; at most {FILE_BYTES_MAX} are read", metadata.len()));
+        return Err(tr!("has {n} bytes, which no theme has; at most {max} are read", n = metadata.len(), max = FILE_BYTES_MAX));
     }
     std::fs::read_to_string(name).map_err(|e| e.to_string())
 }
@@ -208,7 +215,10 @@ impl Theme {
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
         let syntax = |e: ron::error::SpannedError| {
             let at = e.span.start;
-            ThemeError::Syntax { place: format!("{place}, line {}, column {}", at.line, at.col), reason: e.code.to_string() }
+            ThemeError::Syntax {
+                place: tr!("{place}, line {line}, column {column}", place = place, line = at.line, column = at.col),
+                reason: e.code.to_string(),
+            }
         };
         let patch: Patch = options.from_str(text).map_err(syntax)?;
         let mut paints: BTreeMap<&str, Paint> = DEFAULTS.iter().map(|(name, paint, _)| (*name, *paint)).collect();
@@ -241,7 +251,7 @@ pub fn is_file(name: &str) -> bool {
 /// The place with the line that holds `what`: RON tells lines of its own mistakes only.
 fn at_line(place: &str, text: &str, what: &str) -> String {
     let code = |line: &str| line.split("//").next().unwrap_or_default().contains(what);
-    text.lines().position(code).map_or_else(|| place.to_owned(), |index| format!("{place}, line {}", index + 1))
+    text.lines().position(code).map_or_else(|| place.to_owned(), |index| tr!("{place}, line {line}", place = place, line = index + 1))
 }
 
 fn paint(value: &str) -> Option<Paint> {

@@ -372,15 +372,15 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
             Ok(asked) => pace(asked),
             Err(reason) => vec![Effect::Mistake(reason)],
         },
-        Action::Seed => match argument.parse() {
+        Action::Seed => match argument.parse::<u64>() {
             Ok(seed) => vec![Effect::Confirm(Confirm {
                 verb: "seed",
                 name: argument.to_owned(),
                 others: Vec::new(),
-                what: format!("ends {} under way and begins anew from seed {seed}", running(facts)),
+                what: tr!("ends {episodes} under way and begins anew from seed {seed}", episodes = running(facts), seed = seed),
                 command: Command::Reseed { seed: Seed(seed) },
             })],
-            Err(_) => vec![Effect::Mistake(format!("`{argument}` is no seed; write a whole number"))],
+            Err(_) => vec![Effect::Mistake(tr!("`{argument}` is no seed; write a whole number", argument = argument))],
         },
         Action::Swap => swap(argument, facts),
         _ => Vec::new(),
@@ -390,32 +390,33 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
 /// Plays on; at the end, from the beginning again.
 fn play(view: &mut View, playback: &PlaybackView) -> Vec<Effect> {
     if playback.end == Seq(0) {
-        return vec![Effect::Notice("the recording holds no events".into())];
+        return vec![Effect::Notice(tr!("the recording holds no events"))];
     }
     if playback.head < playback.end {
         return vec![Effect::Play(true)];
     }
     view.place = None;
-    vec![Effect::Seek(Seq(0)), Effect::Play(true), Effect::Notice("from the beginning again".into())]
+    vec![Effect::Seek(Seq(0)), Effect::Play(true), Effect::Notice(tr!("from the beginning again"))]
 }
 
 pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
     let names: Vec<String> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect();
     if argument.is_empty() {
-        return vec![Effect::Mistake(format!("swap needs a checkpoint: {}", names.join(", ")))];
+        return vec![Effect::Mistake(tr!("swap needs a checkpoint: {names}", names = names.join(", ")))];
     }
     let suffix = format!("-{argument}");
     let name = names.iter().find(|n| *n == argument || n.ends_with(&suffix)).map_or(argument, String::as_str).to_owned();
     if !names.contains(&name) {
-        return vec![Effect::Mistake(format!("no checkpoint is named {argument}; there are {}", names.join(", ")))];
+        let told = tr!("no checkpoint is named {argument}; there are {names}", argument = argument, names = names.join(", "));
+        return vec![Effect::Mistake(told)];
     }
     if facts.state.serving.as_ref().is_some_and(|serving| serving.0 == name) {
-        return vec![Effect::Mistake(format!("{name} serves already"))];
+        return vec![Effect::Mistake(tr!("{name} serves already", name = name))];
     }
     let from = facts.state.serving.as_ref().map_or("n/a", |c| c.0.as_str());
     vec![Effect::Confirm(Confirm {
         verb: "swap",
-        what: format!("{from} -> {name}, on all lanes, from the next decision on"),
+        what: tr!("{from} -> {name}, on all lanes, from the next decision on", from = from, name = name),
         others: names.into_iter().filter(|n| *n != name).collect(),
         command: Command::Swap { checkpoint: CheckpointId::from(name.as_str()) },
         name,
@@ -425,8 +426,8 @@ pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
 /// The episodes that run, in words.
 fn running(facts: &Facts<'_>) -> String {
     match facts.state.lanes.values().filter(|lane| lane.episode.ended.is_none()).count() {
-        1 => "the episode".to_owned(),
-        count => format!("{count} episodes"),
+        1 => tr!("the episode"),
+        count => tr!("{n} episodes", n = count),
     }
 }
 
@@ -584,16 +585,16 @@ fn nearest(places: &[Seq], here: Seq, forward: bool) -> Option<Seq> {
 
 fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     if view.search.is_empty() {
-        return vec![Effect::Notice("nothing is searched for; / begins".into())];
+        return vec![Effect::Notice(tr!("nothing is searched for; / begins"))];
     }
     if view.screen == ScreenId::Replay {
         return panes::replay::to_match(view, facts, forward);
     }
     let found = chain::matches(view, facts.state);
     let (next, round) = match nearest(&found, here(view, facts), forward) {
-        Some(seq) => (Some(seq), ""),
-        None if forward => (found.first().copied(), ", from the oldest again"),
-        None => (found.last().copied(), ", from the newest again"),
+        Some(seq) => (Some(seq), String::new()),
+        None if forward => (found.first().copied(), tr!(", from the oldest again")),
+        None => (found.last().copied(), tr!(", from the newest again")),
     };
     if let Some(seq) = next {
         go_to_row(view, facts, seq);
@@ -607,12 +608,14 @@ fn to_error(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     }
     let errors = chain::errors(view, facts.state);
     let Some(seq) = nearest(&errors, here(view, facts), forward) else {
-        let way = if forward { "below" } else { "above" };
-        return vec![Effect::Notice(format!("no tool error {way} this row; {} in all", errors.len()))];
+        let all = errors.len();
+        let below = || tr!("no tool error below this row; {n} in all", n = all);
+        let above = || tr!("no tool error above this row; {n} in all", n = all);
+        return vec![Effect::Notice(if forward { below() } else { above() })];
     };
     go_to_row(view, facts, seq);
     let at = errors.iter().take_while(|s| **s <= seq).count();
-    vec![Effect::Notice(format!("tool error {at} of {}", errors.len()))]
+    vec![Effect::Notice(tr!("tool error {at} of {all}", at = at, all = errors.len()))]
 }
 
 /// A mark is a row of the chain; in a replay it is a place in the recording, which is the playhead's while the chain follows it.
@@ -621,12 +624,12 @@ fn place_to_mark(view: &View, facts: &Facts<'_>) -> Option<Seq> {
 }
 
 fn set_mark(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    let Some(seq) = place_to_mark(view, facts) else { return vec![Effect::Notice("there is nothing to mark yet".into())] };
+    let Some(seq) = place_to_mark(view, facts) else { return vec![Effect::Notice(tr!("there is nothing to mark yet"))] };
     let text = if view.marks.remove(&seq) {
-        format!("mark taken away from event {seq}; {} left", view.marks.len())
+        tr!("mark taken away from event {seq}; {n} left", seq = seq, n = view.marks.len())
     } else {
         view.marks.insert(seq);
-        format!("marked event {seq}; [ and ] go from mark to mark")
+        tr!("marked event {seq}; [ and ] go from mark to mark", seq = seq)
     };
     vec![Effect::Notice(text)]
 }
@@ -635,11 +638,10 @@ fn to_mark(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     let marks: Vec<Seq> = view.marks.iter().copied().collect();
     let here = place_to_mark(view, facts).unwrap_or_default();
     let Some(seq) = nearest(&marks, here, forward) else {
-        let way = if forward { "later" } else { "earlier" };
-        return vec![Effect::Notice(format!("no {way} mark; m sets one"))];
+        return vec![Effect::Notice(if forward { tr!("no later mark; m sets one") } else { tr!("no earlier mark; m sets one") })];
     };
     let at = marks.iter().take_while(|s| **s <= seq).count();
-    let notice = Effect::Notice(format!("mark {at} of {}", marks.len()));
+    let notice = Effect::Notice(tr!("mark {at} of {all}", at = at, all = marks.len()));
     if facts.playback.is_some() {
         view.place = None;
         return vec![Effect::Seek(seq), notice];

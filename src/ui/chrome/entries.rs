@@ -4,9 +4,10 @@ use super::refusal;
 use crate::tr;
 use crate::ui::actions::Entry;
 use crate::ui::keymap::KeyMap;
+use crate::ui::lang;
 use crate::ui::palette::keys_shown;
 use crate::ui::view::Context;
-use crate::ui::widgets::text::wrap;
+use crate::ui::widgets::text::{graphemes, wrap};
 use crate::ui::widgets::{Canvas, Role};
 
 /// Characters of an entry's texts that a search found.
@@ -51,26 +52,29 @@ pub fn row(canvas: &mut Canvas<'_>, y: u16, entry: &Entry, is_chosen: bool, mark
     let keys = keys_shown(entry, cx.keys);
     let end = columns.name.saturating_sub(1).min(width);
     canvas.text_upto(1, end, y, &keys, role);
-    mark(canvas, 1, end, y, marks.keys);
+    mark(canvas, (1, end), y, &keys, marks.keys);
     let name = format!("{} {}", entry.name, entry.argument);
     let end = if columns.help > columns.name { columns.help.saturating_sub(1).min(width) } else { width };
     let name_end = canvas.text_upto(columns.name, end, y, name.trim_end(), role);
-    mark(canvas, columns.name, end, y, marks.name);
+    mark(canvas, (columns.name, end), y, &name, marks.name);
     let mut x = if columns.help > columns.name { columns.help } else { name_end + 1 };
     if !usable {
         x = canvas.text_upto(x, width, y, "n/a ", role);
     }
-    canvas.text_upto(x, width, y, entry.help, role);
-    mark(canvas, x, width, y, marks.help);
+    let help = lang::text(entry.help);
+    canvas.text_upto(x, width, y, &help, role);
+    mark(canvas, (x, width), y, &help, marks.help);
 }
 
-/// All of them are ASCII, so that a character is a cell.
-fn mark(canvas: &mut Canvas<'_>, x: u16, end: u16, y: u16, at: &[usize]) {
-    for index in at {
-        let column = x.saturating_add(*index as u16);
-        if column < end {
-            canvas.restyle(column, y, 1, Role::Match);
+/// Marks the characters of `text` at those indices, which stands from `x` on and ends before `end`.
+fn mark(canvas: &mut Canvas<'_>, (x, end): (u16, u16), y: u16, text: &str, at: &[usize]) {
+    let mut column = x;
+    for (index, grapheme) in graphemes(text).enumerate() {
+        let cells = canvas.measure(grapheme);
+        if at.contains(&index) && column.saturating_add(cells) <= end {
+            canvas.restyle(column, y, cells, Role::Match);
         }
+        column = column.saturating_add(cells);
     }
 }
 
@@ -93,7 +97,7 @@ fn words(entry: &Entry, keys: &KeyMap, refusal: Option<String>) -> String {
     let name = format!("{} {}", entry.name, entry.argument);
     let keys = keys_shown(entry, keys);
     let keys = if keys.is_empty() { tr!("no key") } else { keys };
-    let place = if entry.scope.place().is_empty() { String::new() } else { format!(" {}", entry.scope.place()) };
+    let place = if entry.scope.place().is_empty() { String::new() } else { format!(" {}", lang::text(entry.scope.place())) };
     let reason = refusal.map(|r| format!(" (n/a: {r})")).unwrap_or_default();
-    format!(":{}: {} [{keys}{place}]{reason}", name.trim_end(), entry.help)
+    format!(":{}: {} [{keys}{place}]{reason}", name.trim_end(), lang::text(entry.help))
 }

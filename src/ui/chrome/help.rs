@@ -5,6 +5,7 @@ use super::entries::{Marks, in_full, row};
 use crate::tr;
 use crate::ui::actions::{ACTIONS, Action, Entry, Group, Scope};
 use crate::ui::keymap::KeyMap;
+use crate::ui::lang;
 use crate::ui::line::Line;
 use crate::ui::palette::keys_shown;
 use crate::ui::view::Context;
@@ -23,8 +24,8 @@ pub struct Help {
 /// The heading of an entry.
 fn heading(entry: &Entry) -> String {
     match entry.scope {
-        Scope::Anywhere => topic(entry.action).title().to_owned(),
-        Scope::Chain | Scope::Chart | Scope::List | Scope::Checkpoints | Scope::Alerts => entry.scope.place().to_owned(),
+        Scope::Anywhere => lang::text(topic(entry.action).title()),
+        Scope::Chain | Scope::Chart | Scope::List | Scope::Checkpoints | Scope::Alerts => lang::text(entry.scope.place()),
     }
 }
 
@@ -48,7 +49,7 @@ fn topic(action: Action) -> Group {
 pub fn entries(filter: &str, keys: &KeyMap) -> Vec<&'static Entry> {
     let filter = filter.to_lowercase();
     let holds = |e: &&Entry| {
-        let text = format!("{} {} {} {} {}", e.name, e.argument, keys_shown(e, keys), e.help, heading(e)).to_lowercase();
+        let text = format!("{} {} {} {} {}", e.name, e.argument, keys_shown(e, keys), lang::text(e.help), heading(e)).to_lowercase();
         filter.split_whitespace().all(|word| text.contains(word))
     };
     let mut found: Vec<&Entry> = ACTIONS.iter().filter(holds).collect();

@@ -2,6 +2,7 @@
 
 use crate::tr;
 use crate::ui::actions::{ACTIONS, Action, Scope};
+use crate::ui::lang;
 use crate::ui::view::{Context, PaneId, ScreenId};
 use crate::ui::widgets::{Canvas, Role};
 
@@ -64,7 +65,7 @@ fn name(action: Action) -> &'static str {
 fn hint(action: Action, cx: &Context<'_>) -> Option<Hint> {
     let entry = ACTIONS.iter().find(|e| e.action == action)?;
     super::refusal(entry, cx).is_none().then_some(())?;
-    Some((cx.keys.shown(action)?, word(action).unwrap_or_else(|| entry.name.to_owned())))
+    Some((cx.keys.shown(action)?, word(action).unwrap_or_else(|| lang::name(entry.name))))
 }
 
 /// What is said in place of a command's name, where that would say less.

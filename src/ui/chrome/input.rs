@@ -2,6 +2,7 @@
 
 use super::clear_row;
 use crate::ui::actions::by_name;
+use crate::ui::lang;
 use crate::ui::line::Line;
 use crate::ui::widgets::{Canvas, Role};
 use unicode_segmentation::UnicodeSegmentation;
@@ -44,7 +45,7 @@ pub fn command(canvas: &mut Canvas<'_>, y: u16, typed: &Line, notice: &str) {
         clear_row(canvas, above);
         let text = format!("{} {}", entry.name, entry.argument);
         let x = canvas.text_upto(1, width, above, text.trim_end(), Role::BorderFocused);
-        canvas.text_upto(x + 2, width, above, entry.help, Role::Dim);
+        canvas.text_upto(x + 2, width, above, &lang::text(entry.help), Role::Dim);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{clear_row, refusal};
 use crate::tr;
 use crate::ui::actions::Group;
+use crate::ui::lang;
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role};
 use ratatui::layout::Rect;
@@ -13,8 +14,10 @@ const COLUMN: u16 = 22;
 /// Above the last row, so that the pane and what an action says stay in sight.
 pub fn draw(canvas: &mut Canvas<'_>, group: Option<Group>, cx: &Context<'_>) {
     let (title, items) = match group {
-        None => (tr!("menu"), Group::ALL.iter().map(|g| (g.title(), true)).collect::<Vec<_>>()),
-        Some(group) => (group.title().to_owned(), group.entries().iter().map(|e| (e.name, refusal(e, cx).is_none())).collect()),
+        None => (tr!("menu"), Group::ALL.iter().map(|g| (lang::text(g.title()), true)).collect::<Vec<_>>()),
+        Some(group) => {
+            (lang::text(group.title()), group.entries().iter().map(|e| (lang::name(e.name), refusal(e, cx).is_none())).collect())
+        }
     };
     let columns = (canvas.width() / COLUMN).clamp(1, 4);
     let rows = (items.len() as u16).div_ceil(columns);

@@ -1,5 +1,6 @@
 //! The names of keys: what the terminal reports, and what stands in the table and in `keys.ron`.
 
+use crate::tr;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Keys that mean something else than the same key alone.
@@ -69,9 +70,9 @@ pub fn key_name(key: &KeyEvent) -> Option<String> {
 pub fn sequence(text: &str) -> Result<String, String> {
     let keys = text.split_whitespace().map(one).collect::<Result<Vec<_>, _>>()?;
     match keys.len() {
-        0 => Err("an empty text is no key; write [] to unbind an action".to_owned()),
+        0 => Err(tr!("an empty text is no key; write [] to unbind an action")),
         1..=3 => Ok(keys.join(" ")),
-        _ => Err(format!("`{text}` is a sequence of {} keys; three are the most", keys.len())),
+        _ => Err(tr!("`{text}` is a sequence of {n} keys; three are the most", text = text, n = keys.len())),
     }
 }
 
@@ -82,10 +83,12 @@ fn one(name: &str) -> Result<String, String> {
     }
     let is_modified = modifiers.contains(&true);
     let plain = plain(rest, is_modified).ok_or_else(|| {
-        format!(
-            "`{name}` is no key; write a character, {}, f1 to f{FUNCTION_KEYS}, or one of them behind ctrl- or alt-, and several \
+        tr!(
+            "`{name}` is no key; write a character, {names}, f1 to f{last}, or one of them behind ctrl- or alt-, and several \
              with a space between, such as \"g l\"",
-            NAMED.join(", ")
+            name = name,
+            names = NAMED.join(", "),
+            last = FUNCTION_KEYS
         )
     })?;
     let prefix: String = MODIFIERS.iter().zip(modifiers).filter(|(_, on)| *on).map(|((_, m), _)| *m).collect();

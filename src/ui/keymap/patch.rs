@@ -3,6 +3,7 @@
 use super::names::sequence;
 use super::{Binding, KeyMap};
 use crate::event::{SafeText, nearest};
+use crate::tr;
 use crate::ui::actions::{ACTIONS, Action, Entry, Scope};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
@@ -18,6 +19,9 @@ pub struct KeysError {
 
 /// Keys that always lead out, or to every command, and what they do.
 const WAYS_OUT: [(&str, Action); 3] = [("esc", Action::Back), (":", Action::CommandLine), ("ctrl-c", Action::Quit)];
+
+/// What a file of keys looks like.
+const EXAMPLE: &str = "( bind: { \"name\": [\"key\", …], … } )";
 
 /// Most bytes of the file.
 const FILE_BYTES_MAX: u64 = 1 << 18;
@@ -66,7 +70,7 @@ impl KeyMap {
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME).with_recursion_limit(64);
         let file: File = options.from_str(text).map_err(|e| KeysError {
             place: format!("{place}:{}:{}", e.span.start.line, e.span.start.col),
-            reason: format!("not valid: {}; write ( bind: {{ \"name\": [\"key\", …], … }} )", SafeText::from(e.code.to_string())),
+            reason: tr!("not valid: {error}; write {example}", error = SafeText::from(e.code.to_string()), example = EXAMPLE),
         })?;
         let fault = |name: &str, reason: String| KeysError { place: at_line(place, text, name), reason };
         let mut map = Self::default();
@@ -74,7 +78,7 @@ impl KeyMap {
         for (name, keys) in &file.bind.0 {
             let entry = entry(name).map_err(|reason| fault(name, reason))?;
             if seen.contains(&entry.name) {
-                return Err(fault(name, format!("`{}` stands twice; keep one", entry.name)));
+                return Err(fault(name, tr!("`{name}` stands twice; keep one", name = entry.name)));
             }
             seen.push(entry.name);
             let keys = keys.iter().map(|key| sequence(key)).collect::<Result<Vec<_>, _>>();
@@ -107,7 +111,10 @@ impl KeyMap {
         for (key, action) in WAYS_OUT {
             if !self.keys_of(action).any(|k| k == key) {
                 let name = name_of(action);
-                return Some((action, format!("`{name}` must keep `{key}`, the way out of everything; add it to its keys")));
+                return Some((
+                    action,
+                    tr!("`{name}` must keep `{key}`, the way out of everything; add it to its keys", name = name, key = key),
+                ));
             }
         }
         let pairs = self.bindings.iter().enumerate().flat_map(|(i, a)| self.bindings[i + 1..].iter().map(move |b| (a, b)));
@@ -134,15 +141,20 @@ fn hides(narrow: Scope, wide: Scope) -> bool {
 fn told(a: &Binding, b: &Binding) -> String {
     let [first, second] = [a, b].map(|b| format!("`{}`", name_of(b.action)));
     if a.keys == b.keys {
-        return format!("`{}` is bound to {first} and to {second}; take it from one of them", a.keys);
+        return tr!(
+            "`{keys}` is bound to {first} and to {second}; take it from one of them",
+            keys = a.keys,
+            first = first,
+            second = second
+        );
     }
     let (short, long) = if a.keys.len() < b.keys.len() { (a, b) } else { (b, a) };
-    format!(
-        "`{}` of `{}` begins with `{}` of `{}`, so it could never be typed; change one of them",
-        long.keys,
-        name_of(long.action),
-        short.keys,
-        name_of(short.action)
+    tr!(
+        "`{keys}` of `{name}` begins with `{prefix}` of `{other}`, so it could never be typed; change one of them",
+        keys = long.keys,
+        name = name_of(long.action),
+        prefix = short.keys,
+        other = name_of(short.action)
     )
 }
 
@@ -153,8 +165,8 @@ fn name_of(action: Action) -> &'static str {
 fn entry(name: &str) -> Result<&'static Entry, String> {
     ACTIONS.iter().find(|e| e.name == name).ok_or_else(|| {
         let near = nearest(name, ACTIONS.iter().map(|e| e.name));
-        let hint = near.map_or_else(|| "`?` in the console lists all".to_owned(), |near| format!("did you mean `{near}`?"));
-        format!("no command is named `{}`; {hint}", SafeText::new(name))
+        let hint = near.map_or_else(|| tr!("`?` in the console lists all"), |near| tr!("did you mean `{near}`?", near = near));
+        tr!("no command is named `{name}`; {hint}", name = SafeText::new(name), hint = hint)
     })
 }
 
@@ -169,10 +181,10 @@ fn at_line(place: &str, text: &str, name: &str) -> String {
 fn read(path: &Path) -> Result<String, String> {
     let facts = std::fs::metadata(path).map_err(|e| e.to_string())?;
     if !facts.is_file() {
-        return Err("is no regular file".to_owned());
+        return Err(tr!("is no regular file"));
     }
     if facts.len() > FILE_BYTES_MAX {
-        return Err(format!("has {} bytes, which no file of keys has; at most {FILE_BYTES_MAX} are read", facts.len()));
+        return Err(tr!("has {n} bytes, which no file of keys has; at most {max} are read", n = facts.len(), max = FILE_BYTES_MAX));
     }
     std::fs::read_to_string(path).map_err(|e| e.to_string())
 }

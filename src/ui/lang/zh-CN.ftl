@@ -1,3 +1,950 @@
-# Simplified Chinese. The id of a message is its English text: letters and digits, in lower case, joined by "-".
+# Simplified Chinese. The id of a message is its English text: letters and digits, joined by "-"; one that begins with a digit has "n-"
+# in front. A test holds this file against the sources: no text without a message, no message without a text.
 
+## Where keys hold, and the pages of the menu
+
+in-the-chain = 在思维链中
+in-a-chart = 在图表中
+in-a-list = 在列表中
+on-checkpoints = 在检查点界面
+on-alerts = 在告警界面
+run-pause-step = 运行：暂停、单步
+replay = 回放
+screens = 界面
+move-up-down = 移动：上、下
+find-errors-marks = 查找、错误、标记
+size-folds-detail = 大小、折叠、详略
+curves = 曲线
+swap-compare-copy = 切换、对比、复制
+help-stops-quit = 帮助、断点、退出
+
+## What each action does
+
+keys-and-commands-enter-runs-one = 按键和命令一览；enter 执行所选项
+type-a-command-by-its-name = 输入命令名
+find-an-action-by-a-few-letters-of-it = 用几个字母查找操作
+screen-the-run-as-it-goes = 界面：实时运行
+screen-episodes-step-by-step-with-a-timeline = 界面：逐步查看回合，带时间线
+screen-checkpoints-compared-and-served = 界面：检查点的对比与上线
+screen-alert-rules-and-what-fires = 界面：告警规则与触发情况
+screen-curves-and-evaluations-of-training = 界面：训练曲线与评估
+screen-what-the-agent-sees-keeps-and-forgets = 界面：智能体看到、记住和遗忘的内容
+screen-the-log = 界面：日志
+pause-or-resume-at-the-end-of-a-replay-play-it-again = 暂停或继续；回放到末尾时从头播放
+go-on-by-one-decision = 前进一个决策
+go-on-by-one-phase = 前进一个阶段
+go-on-by-one-token = 前进一个 token
+go-on-to-the-end-of-the-episode = 前进到回合结束
+step-back-by-one-decision = 后退一个决策
+slower-down-to-0-1x = 减速，最低 0.1x
+faster-up-to-max = 加速，最高 max
+previous-step = 上一步
+next-step = 下一步
+previous-episode = 上一回合
+next-episode = 下一回合
+beginning-of-the-recording = 录制的开头
+end-of-the-recording = 录制的末尾
+focus-the-next-pane = 焦点移到下一窗格
+focus-the-previous-pane = 焦点移到上一窗格
+focus-pane-1-live-thought-chain = 焦点移到窗格 1（实时：思维链）
+focus-pane-2-live-reward-curves = 焦点移到窗格 2（实时：奖励曲线）
+focus-pane-3-live-tools = 焦点移到窗格 3（实时：工具）
+focus-pane-4-live-GPU-and-host = 焦点移到窗格 4（实时：GPU 与主机）
+focus-pane-5-live-alerts = 焦点移到窗格 5（实时：告警）
+focus-pane-6-live-log = 焦点移到窗格 6（实时：日志）
+open-the-chosen-row = 打开所选行
+the-focused-pane-alone-and-back = 焦点窗格全屏，再按还原
+the-focused-pane-bigger-half-the-screen-then-all-of-it = 放大焦点窗格：先占半屏，再占全屏
+the-focused-pane-smaller-again = 缩小焦点窗格
+scroll-up-following-stops = 向上滚动；停止跟随
+scroll-down = 向下滚动
+a-page-up = 上翻一页
+a-page-down = 下翻一页
+the-oldest-row = 最旧一行
+the-newest-row-and-follow = 最新一行，并跟随
+look-at-the-next-lane-or-at-the-one-that-is-named = 查看下一个或指定的 lane
+find-text-in-the-chain-the-newest-match-first = 在思维链中查找；最新匹配在前
+next-match-then-the-oldest-again = 下一处匹配，到头后从最旧的开始
+previous-match = 上一处匹配
+previous-tool-error-in-the-chain = 思维链中的上一个工具错误
+next-tool-error-in-the-chain = 思维链中的下一个工具错误
+mark-this-place-or-take-its-mark-away = 标记此处，或取消标记
+previous-mark-in-a-replay-go-there-in-the-recording = 上一个标记（回放时跳到录制中该处）
+next-mark = 下一个标记
+list-of-episodes = 回合列表
+inspect-the-state-at-this-step = 查看这一步的状态
+watch-an-expression-CEL-at-every-step-empty-forgets-all = 每一步都监视一个表达式 (CEL)；留空则全部取消
+breakpoint-at-this-step-or-take-it-away = 在这一步设断点，或取消
+stop-where-this-condition-CEL-or-preset-holds-a-live-run-stops-once-this-console-has-seen-it = 条件 (CEL) 或预设成立时停下；实时运行在本控制台看到之后停下
+the-same-once = 同上，仅一次
+list-the-breakpoints-or-take-them-away = 列出断点，或将其取消
+run-to-the-next-stop = 运行到下一个断点
+run-back-to-the-previous-stop = 倒回到上一个断点
+fold-or-unfold-the-row-at-the-cursor-while-following-the-newest = 折叠或展开光标所在行；跟随时为最新一行
+fold-every-row = 折叠所有行
+unfold-every-row = 展开所有行
+one-line-a-row-normal-everything = 每行一条、常规、全部
+what-the-model-reads-and-writes-as-it-is = 模型读写的原文
+mark-tokens-by-surprise-entropy-and-what-else-the-recording-has-of-them = 按意外度、熵及录制中的其他数值标注 token
+smooth-the-curve-less = 曲线平滑减弱
+smooth-the-curve-more = 曲线平滑增强
+logarithmic-axis-of-the-curve-and-back = 曲线用对数轴，再按还原
+by-step-by-time-since-the-start-by-the-clock = 按步、按开始后的时间、按时钟
+cursor-with-the-values-under-it-and-away-again = 光标及其所在处的值，再按取消
+cursor-or-what-is-seen-to-the-left = 光标或视窗左移
+cursor-or-what-is-seen-to-the-right = 光标或视窗右移
+see-less-of-the-curve-larger = 曲线放大，范围变小
+see-more-of-the-curve = 曲线范围变大
+show-these-curves-in-one-chart-such-as-return-hybrid-up-and-down-go-through-them-one-by-one = 在一张图中显示这些曲线，如 return,hybrid（上下键逐条切换）
+sort-the-list-by-the-next-column = 按下一列排序
+show-only-rows-of-the-focused-list-that-hold-this-such-as-fail-or-ret-0-2-empty-shows-all = 只显示焦点列表中包含此内容的行，如 fail 或 ret<0.2；留空则全部显示
+mark-for-the-comparison = 标记以供对比
+compare-the-two-that-are-marked-seed-by-seed = 逐种子对比已标记的两个
+evaluate-the-chosen-one-on-held-out-seeds = 用留出种子评估所选检查点
+verify-the-chosen-one-s-checksums-and-fingerprint = 校验所选检查点的校验和与指纹
+serve-the-chosen-one-from-the-next-decision-on-typed = 从下一个决策起让所选检查点上线（需键入确认）
+keep-the-chosen-one-from-being-pruned = 保留所选检查点，不被清理
+give-the-chosen-one-a-share-of-the-episodes = 把一部分回合交给所选检查点
+serve-the-one-before-again = 让上一个检查点重新上线
+end-the-canary = 结束金丝雀发布
+take-the-last-swap-back-within-ten-minutes = 撤销上次切换（十分钟内）
+say-that-you-have-seen-it = 确认已看到
+silence-the-chosen-alert-for-a-while = 将所选告警静默一段时间
+end-its-silence = 结束静默
+try-the-rule-on-a-recording = 用录制试运行规则
+edit-the-rules = 编辑规则
+actions-by-digits-0-opens-it-on-small-screens-and-on-a-live-run = 数字菜单；小屏幕和实时运行时按 0 打开
+copy-the-row-in-view-to-the-clipboard = 把当前行复制到剪贴板
+copy-the-row-in-view-as-JSON = 把当前行以 JSON 复制
+draw-everything-again = 全部重绘
+back-to-the-shell-fg-comes-back = 回到 shell；fg 返回
+close-what-is-open = 关闭打开的内容
+quit-asks-when-that-ends-a-run = 退出（会结束运行时先询问）
+pause-the-run-or-the-replay = 暂停运行或回放
+resume-the-run-or-the-replay = 继续运行或回放
+set-the-pace-such-as-2-or-max = 设置速度，如 2 或 max
+end-the-episodes-that-run-and-begin-anew-from-this-seed-asks-first = 结束进行中的回合，并从此种子重新开始（先询问）
+serve-another-checkpoint-from-the-next-decision-on-asks-first = 从下一个决策起让另一个检查点上线（先询问）
+go-there-1200-3-12-12-41-8s-or-1-23-of-the-episode = 跳到该处：@1200、3/12、12、41.8s 或 1:23（回合内时间）
+auto-dark-light-high-contrast-colour-blind-system-or-a-file-read-again-when-saved = auto、dark、light、high-contrast、colour-blind、system 或一个文件；文件保存后重新读取
+show-fewer-colours-or-more = 减少或增加颜色
+write-what-the-focused-pane-shows-to-a-new-file-JSON-one-record-a-line = 把焦点窗格的内容写入新文件（JSON：每行一条）
+write-a-picture-of-the-screen-to-a-file = 把屏幕画面写入文件
+
+## Titles of panes
+
+Thought-chain = 思维链
+Reward = 奖励
+Tools = 工具
+GPU = GPU
+Alerts = 告警
+Log = 日志
+Memory-and-state = 记忆与状态
+Transcript = 轨迹
+Episodes = 回合
+State = 状态
+Timeline = 时间线
+Checkpoints = 检查点
+Compare = 对比
+Rollout = 上线
+Rules = 规则
+Rule = 规则详情
+Silences = 静默
+Curves = 曲线
+Vital-signs = 关键指标
+Evaluations = 评估
+Prompt = 提示词
+Compressed-memory = 压缩记忆
+Request-and-response = 请求与响应
+
+## actions
+
+name-needs-a-live-run-this-is-a-recording = { $name } 需要实时运行；这是录制
+name-is-not-for-a-read-only-view = { $name } 不能用于只读视图
+name-needs-a-recording-this-run-is-live = { $name } 需要录制；这是实时运行
+name-is-not-built-yet = { $name } 尚未实现
+no-command-is-named-name-lists-all = 没有名为 { $name } 的命令；? 列出全部
+no-command-is-named-name-did-you-mean-n = 没有名为 { $name } 的命令；是否要用 { $n }？
+name-could-be-names = { $name } 可能是 { $names }
+
+## app
+
+read-keys-path-again = 已重新读取按键文件 { $path }
+error-the-last-good-ones-stay = { $error }；保留上次有效的按键
+there-are-100-pictures-of-this-event-already = 此事件已有 100 张图片
+wrote-path = 已写入 { $path }
+
+## app: hands
+
+a-paste-confirms-nothing-type-it = 粘贴不能用来确认；请键入
+pasted-text-is-not-taken-as-keys = 粘贴的文本不当作按键
+the-run-goes-on = 运行继续
+keys-does-nothing-help-lists-the-keys = { $keys } 没有作用；{ $help } 列出按键
+no-verb = 已取消 { $verb }
+typed-is-not-verb-name-esc-cancels = `{ $typed }` 不是 `{ $verb } { $name }`；esc 取消
+
+## app: seats
+
+opened-gl-goes-back-to-the-live-run-which-goes-on = 已打开；gl 回到实时运行，运行仍在继续
+back-at-the-live-run = 已回到实时运行
+tool-error-at-of-all = 第 { $at }/{ $all } 个工具错误
+match-at-of-all-in-the-recording-at-event-seq = 录制中第 { $at }/{ $all } 处匹配，事件 { $seq }
+stopped-at-bp-number-text-holds-at-event-seq = 停在断点 bp{ $number }：{ $text } 在事件 { $seq } 成立
+episode-episode-has-no-step-step = 回合 { $episode } 没有第 { $step } 步
+looking-for-it-in-the-recording-esc-gives-up = 正在录制中查找；esc 放弃
+there-is-no-bp-number = 没有断点 bp{ $number }
+bp-number-is-taken-away = 已取消断点 bp{ $number }
+n-breakpoints-taken-away = 已取消 { $n } 个断点
+nothing-is-watched-any-more = 已取消全部监视
+no-breakpoint-is-set-b-sets-one-here-break-one-with-a-condition = 没有设置断点；b 在此处设断点，:break 设条件断点
+watching-text-the-state-pane-counts = 正在监视 { $text }；状态窗格计数
+bp-number-text-c-runs-there-C-back = 断点 bp{ $number }：{ $text }；c 运行到该处，C 倒回
+bp-number-text-this-view-is-read-only-so-it-only-tells = 断点 bp{ $number }：{ $text }；此视图只读，因此只提示
+bp-number-text-the-run-pauses-once-this-console-sees-it = 断点 bp{ $number }：{ $text }；本控制台看到后暂停运行
+bp-number-text-held-at-address-read-only-so-the-run-goes-on = 断点 bp{ $number }：{ $text } 在 { $address } 成立；只读，运行继续
+pausing-at-bp-number-text-held-at-address-c-goes-on = 正在断点 bp{ $number } 暂停：{ $text } 在 { $address } 成立；c 继续
+no-breakpoint-holds-after-this-the-whole-recording-was-read = 此后没有断点成立；已读完整个录制
+no-breakpoint-holds-before-this = 此前没有断点成立
+no-later-tool-error = 后面没有工具错误
+no-earlier-tool-error = 前面没有工具错误
+no-later-match-in-the-recording = 录制中后面没有匹配
+no-earlier-match-in-the-recording = 录制中前面没有匹配
+the-recording-does-not-hold-episode-episode-yet = 录制中还没有回合 { $episode }
+
+## bench
+
+id-checksums-and-fingerprint-are-what-its-manifest-says = { $id }：校验和与指纹与清单一致
+id-is-BAD-reason = { $id } 已损坏：{ $reason }
+id-not-evaluated-reason = { $id }：未评估：{ $reason }
+id-evaluated-on-n-seeds = { $id }：已用 { $n } 个种子评估
+compared-a-and-b-on-n-seeds = 已在 { $n } 个种子上对比 { $a } 与 { $b }
+
+## chrome: dialogs
+
+Quitting-ends-this-run-what-was-recorded-is-kept-y-quits-any-other-key-goes-on = 退出会结束本次运行；已录制的内容会保留。y 退出，其他键继续
+Quit = 退出
+Really-verb = 确定要 { $verb }？
+Really-verb-on-banner = 确定要在 { $banner } 上 { $verb }？
+type-verb-name-to-confirm-esc-cancels = 键入  { $verb } { $name }  以确认；esc 取消
+
+## chrome: entries
+
+no-key = 无按键
+
+## chrome: help
+
+nothing-found = 没有找到
+n-of-all = { $n }/{ $all }
+position-filter-enter-runs-esc-closes = { $position }  / 筛选  enter 执行  esc 关闭
+Keys-and-commands = 按键与命令
+
+## chrome: hints
+
+menu = 菜单
+new-here-help-shows-every-key-pause-pauses-step-steps-quit-quits = 第一次使用？{ $help } 列出所有按键，{ $pause } 暂停，{ $step } 单步，{ $quit } 退出
+new-help-keys-pause-pause-quit-quit-0-menu = 新用户？{ $help } 按键，{ $pause } 暂停，{ $quit } 退出，0 菜单
+pause = 暂停
+cmd = 命令
+next-pane = 下一窗格
+mark = 标记
+ep-before = 上一回合
+ep-after = 下一回合
+smooth = 平滑
+
+## chrome: menu
+
+n-0-back = 0 返回
+n-0-close = 0 关闭
+
+## chrome: palette
+
+Palette = 命令面板
+
+## copy
+
+title-there-is-nothing-to-copy-yet = { $title }：还没有可复制的内容
+copied-a-row-of-title-n-characters = 已复制{ $title }的一行：{ $n } 个字符
+too-long-for-the-terminal-s-clipboard-and-there-is-no-state-directory-to-write-it-to = 超出终端剪贴板的长度，也没有可写入的状态目录
+too-long-for-the-terminal-s-clipboard-and-path-is-full = 超出终端剪贴板的长度，而 { $path } 已满
+too-long-for-the-terminal-s-clipboard-wrote-path = 超出终端剪贴板的长度；已写入 { $path }
+
+## export
+
+export-takes-csv-or-json-and-a-file-such-as-export-csv-rewards-csv = export 需要 csv 或 json 和一个文件，如：export csv rewards.csv
+export-format-needs-a-file-such-as-export-format-rewards-format = export { $format } 需要一个文件，如：export { $format } rewards.{ $format }
+title-there-is-nothing-to-export-yet = { $title }：还没有可导出的内容
+wrote-records-of-title-to-path = 已把{ $title }的 { $records }写入 { $path }
+path-is-there-already-and-is-left-as-it-is-name-another-file = { $path } 已存在，未改动；请换一个文件名
+n-records = { $n } 条记录
+
+## keymap: names
+
+an-empty-text-is-no-key-write-to-unbind-an-action = 空文本不是按键；写 [] 可解除操作的绑定
+text-is-a-sequence-of-n-keys-three-are-the-most = `{ $text }` 是 { $n } 个键的序列；最多三个
+name-is-no-key-write-a-character-names-f1-to-f-last-or-one-of-them-behind-ctrl-or-alt-and-several-with-a-space-between-such-as-g-l = `{ $name }` 不是按键；请写一个字符、{ $names }、f1 到 f{ $last }，或在其前加 ctrl- 或 alt-，多个键之间用空格隔开，如 "g l"
+
+## keymap: patch
+
+not-valid-error-write-example = 格式有误：{ $error }；请写成 { $example }
+name-stands-twice-keep-one = `{ $name }` 出现了两次；只留一个
+name-must-keep-key-the-way-out-of-everything-add-it-to-its-keys = `{ $name }` 必须保留 `{ $key }`，这是退出一切的方式；请加到其按键中
+keys-is-bound-to-first-and-to-second-take-it-from-one-of-them = `{ $keys }` 同时绑定到 { $first } 和 { $second }；请去掉其中一个
+keys-of-name-begins-with-prefix-of-other-so-it-could-never-be-typed-change-one-of-them = `{ $name }` 的 `{ $keys }` 以 `{ $other }` 的 `{ $prefix }` 开头，因此永远无法键入；请改其中一个
+in-the-console-lists-all = 控制台中的 `?` 列出全部
+did-you-mean-near = 是否要用 `{ $near }`？
+no-command-is-named-name-hint = 没有名为 `{ $name }` 的命令；{ $hint }
+is-no-regular-file = 不是普通文件
+has-n-bytes-which-no-file-of-keys-has-at-most-max-are-read = 有 { $n } 字节，按键文件不会这么大；最多读取 { $max }
+
+## look
+
+colours-name = 颜色：{ $name }
+name-is-none-of-truecolor-256-16-none-auto = `{ $name }` 不是 truecolor、256、16、none、auto 之一
+read-theme-name-again = 已重新读取主题 { $name }
+error-the-last-good-one-stays = { $error }；保留上次有效的主题
+
+## alerts
+
+nothing-fires = 没有触发的告警
+no-alert-rules-are-loaded-alerts-of-the-console-itself-such-as-a-recorder-that-fails-come-here = 未加载告警规则；控制台自身的告警（如录制失败）显示在这里
+
+## chain
+
+n-a-what-is-here-does-not-say-where-its-tokens-end = n/a：这里没有 token 的边界信息
+tokens-as-they-are = token 不做标注
+tokens-by-surprise-0-certain-9-from-4-5-nats-log-probability-4-5 = token 意外度：0 为确定，9 为 4.5 nats 以上（对数概率 -4.5）
+tokens-by-entropy-0-certain-9-from-4-5-nats = token 熵：0 为确定，9 为 4.5 nats 以上
+tokens-by-advantage-and-with-its-size-in-halves = token 优势：+ 和 -，数值以 0.5 为单位
+tokens-by-loss-mask-1-counts-in-the-loss-0-does-not = token 损失掩码：1 计入损失，0 不计
+tokens-by-mismatch-of-trainer-and-sampler-0-agree-9-from-0-9-nats = token 训练与采样不一致：0 为一致，9 为 0.9 nats 以上
+future = (未来)
+follow = 跟随
+follow-off-G-to-catch-up = 已停止跟随，G 回到最新
+follow-off-n-new-G-to-catch-up = 已停止跟随，{ $n } 条新内容，G 回到最新
+detail-brief = 详略 简略
+detail-normal = 详略 常规
+detail-full = 详略 全部
+detail-as-the-model-reads-it = { $detail }，模型所读原文
+memory-r-1 = 记忆 { $r }:1
+no-match = 没有匹配
+n-1-match = 1 处匹配
+all-matches = { $all } 处匹配
+at-of-all-matches = 第 { $at }/{ $all } 处匹配
+the-policy-is-loading-detail = 策略正在加载：{ $detail }
+the-policy-failed-detail = 策略加载失败：{ $detail }
+waiting-for-the-first-decision = 等待第一个决策
+n-tokens = { $n } token
+
+## chain rows
+
+mean-log-prob-logprob-mean-entropy-entropy-nats = 平均对数概率 { $logprob }  平均熵 { $entropy } nats
+no-call = 没有调用
+memory-emptied-before-tokens-held-nothing-to-keep = 记忆已清空：{ $before } token 中没有值得保留的内容
+memory-compressed-before-after-tokens-ratio-1 = 记忆已压缩：{ $before } -> { $after } token ({ $ratio }:1)
+X-ABORTED = X 已中止
+S-SUCCESS = S 成功
+F-FAILED-step-limit = F 失败（达到步数上限）
+F-FAILED = F 失败
+steps-return-sum-hybrid-hybrid-final-last = { $steps }  回报 { $sum }  混合 { $hybrid }  终局 { $last }
+from-to-serves-from-here-on = { $from } -> { $to }：从这里起上线
+streaming-rate = 生成中  { $rate }
+memory-compressed = 记忆已压缩
+format = 格式错误
+unknown-tool = 未知工具
+schema = 参数不符
+refused = 被拒绝
+rate-limited = 限流
+timeout = 超时
+failed = 失败
+in-flight = 进行中
+no-thought = (没有思考)
+episode-n-level-level-seed-seed = 回合 { $n }  难度 { $level }  种子 { $seed }
+goal-goal = 目标：{ $goal }
+episode-n-ending = 回合 { $n }  { $ending }
+truth-truth = 真相：{ $truth }
+n-steps = { $n } 步
+n-lines = { $n } 行
+
+## checkpoints: compare
+
+mark-two-checkpoints-with-x-then-d-compares-them-seed-by-seed = 用 x 标记两个检查点，再按 d 逐种子对比
+weights-n-of-all-tensors-changed-by-more-than-1 = 权重：{ $n }/{ $all } 个张量变化超过 1%
+not-in-both-names = 只有一方有：{ $names }
+weights-n-a-reason = 权重 n/a：{ $reason }
+press-d-both-are-played-on-the-same-held-out-seeds = 按 d：两者在同一批留出种子上运行
+waits-for-its-turn = 排队等待
+failed-reason = 失败：{ $reason }
+n-of-all-seeds-played-success-p = 已完成 { $n }/{ $all } 个种子，成功率 { $p }
+metric = 指标
+delta = 差值
+n-95-interval = 95% 区间
+verdict = 结论
+paired-over-n-held-out-seeds-level-level = 在 { $n } 个留出种子上配对，难度 { $level }
+n-fixed = +{ $n } 修复
+n-broken = -{ $n } 破坏
+and-n-more = 另有 { $n } 个
+seeds-list-more = 种子 { $list }{ $more }
+better = 更好
+WORSE = 更差 !
+inconclusive = 不确定
+success = 成功率
+final-reward = 终局奖励
+return = 回报
+steps = 步数
+tool-errors = 工具错误
+tokens = token
+manifests-say-the-same-of-both = 两者的清单一致
+manifests-differ-in = 清单的不同之处
+
+## checkpoints: list
+
+no-checkpoint-is-listed-the-agent-of-this-run-is-no-model-or-its-policy-is-still-loading = 没有列出检查点：本次运行的智能体不是模型，或其策略仍在加载
+id = 名称
+step = 步
+created = 创建时间
+check = 校验
+size = 大小
+seeds = 种子
+state = 状态
+note = 备注
+ok = 正常
+BAD = 异常
+SERVING = 已上线
+BLOCKED = 已阻止
+previous = 上一个
+compare = 对比
+evaluate = 评估
+verify = 校验
+promote-typed = 上线（需键入）
+
+## checkpoints
+
+no-checkpoint-is-listed = 没有列出检查点
+evaluating-id-on-n-held-out-seeds = 正在用 { $n } 个留出种子评估 { $id }
+verifying-id = 正在校验 { $id }
+mark-taken-away-from-id = 已取消 { $id } 的标记
+a-and-b-are-marked-d-compares-them = 已标记 { $a } 和 { $b }；d 对比
+one-is-marked-as-A-mark-another-and-press-d = 已标记一个为 A；再标记一个后按 d
+mark-two-checkpoints-with-x-then-d-compares-them = 用 x 标记两个检查点，再按 d 对比
+comparing-a-and-b-on-n-held-out-seeds = 正在 { $n } 个留出种子上对比 { $a } 与 { $b }
+
+## checkpoints: rollout
+
+clock-of-the-run = 运行的 { $clock }
+serving = 已上线
+since = 开始于
+canary-guards-and-automatic-rollback-are-not-built-yet-P-serves-the-chosen-one-after-its-name-was-typed = 金丝雀、防护和自动回滚尚未实现；P 在键入名称后让所选检查点上线
+history = 历史
+to-began-to-serve = { $to } 开始上线
+
+## curves: evaluations
+
+no-evaluation-in-this-run-pilothouse-eval-json-writes-them-and-a-recording-that-has-some-shows-them-here = 本次运行没有评估：`pilothouse eval --json` 会写出评估，含有评估的录制在此显示
+agent = 智能体
+level = 难度
+success-95-interval = 成功率  95% 区间
+
+## curves: figure
+
+no-series-is-named-name-there-are-all = 没有名为 `{ $name }` 的序列；可用的有 { $all }
+step-reward = 单步奖励
+hybrid-reward = 混合奖励
+episode-length = 回合步数
+policy-loss = 策略损失
+value-loss = 价值损失
+entropy = 熵
+approx-KL = 近似 KL
+explained-variance = 可解释方差
+clip-fraction = 裁剪比例
+gradient-norm = 梯度范数
+learning-rate = 学习率
+duration-of-an-update = 更新耗时
+no-episode-has-ended-yet = 还没有回合结束
+waiting-for-the-first-step = 等待第一步
+n-a-no-training-in-this-run = n/a（本次运行没有训练）
+n-a-this-training-has-no-such-figure = n/a（此训练没有这项指标）
+ep = 回合
+update = 更新
+
+## curves: keys
+
+at-most-n-curves-can-be-told-apart-in-one-chart = 一张图最多能分辨 { $n } 条曲线
+
+## curves
+
+one-of-n = { $n } 条之一
+n-more-down = 还有 { $n } 条：向下
+n-a-no-training-in-this-run-pilothouse-train-bc-json-writes-its-updates-and-a-recording-that-has-some-shows-them-here = n/a（本次运行没有训练）：`pilothouse train bc --json` 会写出更新，含有更新的录制在此显示
+n-a-this-training-has-no-figures = n/a（此训练没有指标）
+
+## curves: panel
+
+nothing-above-0-yet-which-a-log-axis-needs = 还没有大于 0 的值，对数轴需要
+no-finite-value-yet = 还没有有限值
+return-of-each-episode = 每回合的回报
+reward-of-each-step = 每一步的奖励
+n-skipped-not-finite = 跳过 { $n } 个：非有限值
+n-not-shown-on-a-log-axis = { $n } 个无法在对数轴上显示
+older-part = 较旧部分
+newest-part = 最新部分
+n-a-column = 每列 { $n } 个
+the-cursor-is-not-in-view = 光标不在视野内
+not-finite = 非有限值
+mean-mean-min-min-max-max-of-n = 均值 { $mean }  最小 { $min }  最大 { $max }，共 { $n }
+
+## curves: traces
+
+clock-n-a-when-the-run-began-is-not-known = 时钟 n/a：不知道运行何时开始
+by-time-for-they-are-counted-differently = 按时间，因为各自的计数方式不同
+
+## curves: vitals
+
+near = 接近
+below-02 = 低于 .02
+n-1-to-3 = .1 到 .3
+near-1-0-or-less-is-no-critic = 接近 1；不大于 0 则 critic 无效
+falls-slowly = 缓慢下降
+steady = 平稳
+no-rule-finite = 无规则；应为有限值
+rising = 上升
+falling = 下降
+update-n = 更新 { $n }
+figure = 指标
+newest = 最新
+last-20 = 近 20 次
+usual = 通常
+
+## gpu
+
+still-while-paused = 暂停时不刷新
+waiting-for-the-first-sample = 等待第一个采样
+devices-more = 还有 { $devices }
+name-LOST-reason = { $name } 丢失：{ $reason }
+util-share-mem-memory = 利用率 { $share }  显存 { $memory }
+power-n-a = 功耗 n/a
+temp-n-a = 温度 n/a
+ours-n-cores = 本进程 { $n } 核
+mem = 内存
+memory-ours-rss = { $memory }  本进程 { $rss }
+free-free-on-mount = { $free } 可用，{ $mount }
+disk = 磁盘
+read-read-write-written = 读 { $read }  写 { $written }
+net = 网络
+in-received-out-sent = 入 { $received }  出 { $sent }
+done = 完成
+n-devices = { $n } 个设备
+n-decisions = { $n } 个决策
+
+## log
+
+no-log-lines-yet = 还没有日志
+no-line-is-shown-filter-o-and-filter-change-that = 没有显示任何行：{ $filter }；o 和 :filter 可更改
+log-all-levels = 日志：全部级别
+log-letter-and-heavier = 日志：{ $letter } 及以上
+samples-dropped = 丢弃了 { $samples }
+events-of-a-newer-version = { $events }来自更新的版本
+n-samples = { $n } 个采样
+n-events = { $n } 个事件
+
+## memory
+
+context-tokens = 上下文 { $tokens }
+n-max-tokens = { $n }/{ $max } token
+observe = 观测
+think = 思考
+act = 动作
+settle = 结算
+step-n = 第 { $n } 步
+waiting-for-the-first-episode = 等待第一个回合
+n-level-level-seed-seed = { $n }  难度 { $level }  种子 { $seed }
+n-a-before-the-first = n/a（尚未开始）
+n-a-no-message-yet = n/a（还没有消息）
+ratio-1-at-the-last-compression = 上次压缩 { $ratio }:1
+nothing-kept = 没有保留内容
+episode = 回合
+phase = 阶段
+prompt = 提示词
+memory = 记忆
+errors = 错误
+hash = 哈希
+waiting-for-the-first-observation = 等待第一个观测
+last-observation = 最近的观测
+value-index = 值 { $index }
+n-tool-errors = { $n } 个工具错误
+
+## recall
+
+goal = 目标
+newest-observation-as-people-read-it = 最新观测（人读）
+and-as-the-model-reads-it = 以及模型所读
+cached = 缓存
+n-tokens-share-were-not-read-again = { $n } token ({ $share }) 无需重读
+no-step-was-compressed-yet = 还没有压缩过任何步
+compressed-n-times-before-after-tokens = 压缩 { $n } 次，{ $before } -> { $after } token
+nothing-was-compressed-in-this-episode-every-step-stands-in-the-prompt-word-for-word = 本回合没有压缩：每一步都原样保留在提示词中
+step-n-before-after-tokens-ratio = 第 { $n } 步：{ $before } -> { $after } token{ $ratio }
+held-nothing-to-keep = 没有值得保留的内容
+n-more-lines = 还有 { $n } 行
+
+## replay: episodes
+
+live = 进行中
+aborted = 已中止
+limit = 超限
+fail = 失败
+n-lanes = { $n } 个 lane
+the-recording-holds-no-episode = 录制中没有回合
+as-begun = 按开始顺序
+return-least-first = 回报，从低到高
+length-longest-first = 步数，从长到短
+checkpoint = 检查点
+ending = 结局
+sort-sort-o-enter-opens = 排序：{ $sort } [o]  [enter] 打开
+filter-fail-ret-0-2-len-30 = :filter fail ret<0.2 len>30
+ret = 回报
+len = 步数
+ckpt = 检查点
+end = 结局
+no-recordings-here-yet = 这里还没有录制
+recordings-n = 录制 ({ $n })
+recordings-being-listed = 录制：正在列出
+
+## replay: inspector
+
+no-step-is-played-yet = 还没有播放任何步
+b-break-here-w-watch = [b] 在此设断点  [w] 监视
+reward-step-step-sum-sum = 奖励     单步 { $step }  合计 { $sum }
+at-its-end = (结束时)
+hybrid-hybrid-reason = 混合奖励 { $hybrid }{ $reason }
+gamma-gamma-value-value-adv-n-a = 折扣 { $gamma }  价值 { $value }  优势 n/a
+policy-name = 策略     { $name }
+message-logp-logp-entropy-entropy-n-tokens = 消息     logp { $logp }  熵 { $entropy }  { $n } token
+message-n-a-none-yet-in-this-step = 消息     n/a（这一步还没有）
+prompt-tokens-tokens = 提示词   { $tokens } token
+memory-ratio = 记忆     { $ratio }
+nothing-compressed = 没有压缩
+compressed-before-after-tokens = 压缩 { $before } -> { $after } token
+tools-name-status = 工具     { $name } { $status }
+tools-none-yet-in-this-step = 工具     这一步还没有
+true-here = 此处成立
+not-here = 此处不成立
+watch-text-here-held = 监视     { $text }：{ $here }，{ $held }
+observation-n-a-none-yet = 观测 n/a（还没有）
+observation-changed-since-the-step-before = 观测，~ 表示与上一步相比有变化
+
+## replay
+
+n-shown = 显示 { $n } 条
+a-live-run-can-t-be-sought-in-its-recording-can-from-the-list-of-episodes = 实时运行不能定位；可从回合列表打开其录制来定位
+there-is-no-episode-yet = 还没有回合
+opening-episode-episode-in-this-run-s-recording = 正在从本次运行的录制中打开回合 { $episode }
+opening-name = 正在打开 { $name }
+no-later-episode = 后面没有回合
+no-earlier-episode = 前面没有回合
+n-of-end-read = 已读 { $n }/{ $end }
+no-other-match-in-this-episode = 本回合没有其他匹配
+tool-error-at-event-seq = 事件 { $seq } 的工具错误
+place-is-no-place-write-1200-3-12-12-41-8s-or-1-23 = `{ $place }` 不是位置；请写 @1200、3/12、12、41.8s 或 1:23
+
+## replay: timeline
+
+no-step-yet = 还没有步
+n-0-h-space-play-pause-l-mark-brace-error-b-break-c-C-run-to-a-stop-seek-41-8s = 0 |<   , h <   space 播放/暂停   . l >   $ >|   [ ] 标记   { $brace } 错误   b 断点   c C 运行到断点   :seek 41.8s
+O-see-T-think-A-act-error-playhead-b-breakpoint-m-mark = O 观测  T 思考  A 动作  ! 错误  ^ 播放头  b 断点  m 标记
+
+## replay: transcript
+
+at-of-all-here = 本回合第 { $at }/{ $all } 处
+all-here = 本回合 { $all } 处
+n-in-all = 共 { $n } 处
+n-in-read-of-end-events = { $end } 个事件已读 { $read }，{ $n } 处
+at-the-playhead = 在播放头处
+enter-goes-here-G-back-to-the-playhead = enter 跳到此处，G 回到播放头
+the-recording-holds-no-episode-here = 录制在此没有回合
+n-rows-to-come = 还有 { $n } 行
+
+## reward
+
+waiting-for-the-first-reward = 等待第一个奖励
+step-n-reward-last-sum-sum = 第 { $n } 步  奖励 { $last }  合计 { $sum }
+at-the-end = (结束时)
+hybrid = 混合奖励
+success-n-a-no-episode-has-ended = 成功率 n/a（还没有回合结束）
+success-ratio-of-the-last-n = 近 { $n } 回合成功率 { $ratio }
+n-of-of-in-all = 总计 { $n }/{ $of }
+last-word-episode-n-return-sum-hybrid-hybrid = 上回合 { $word }  编号 { $n }  回报 { $sum }  混合 { $hybrid }
+
+## rules
+
+FIRING = 触发中
+pending = 待触发
+resolved = 已解除
+inactive = 未激活
+nothing-fires-and-nothing-has-fired-Rule-files-are-not-read-yet-what-stands-here-are-alerts-of-the-console-itself-such-as-a-recorder-that-fails = 没有触发的告警，也没有历史。尚不支持读取规则文件：这里显示控制台自身的告警，如录制失败
+no-rule-holds-text-an-empty-filter-shows-all = 没有规则包含 { $text }；空的 :filter 显示全部
+rule = 规则
+last-30-min = 近 30 分钟
+no-alert = 没有告警
+since-clock-of-the-run = 自运行的 { $clock } 起
+severity-word = 级别 { $word }
+expression-labels-and-runbook-n-a-this-is-an-alert-of-the-console-itself = 表达式、标签和处置手册 n/a：这是控制台自身的告警
+history-newest-first = 历史，最新在前
+no-silences-they-come-with-rule-files-which-are-not-read-yet = 没有静默：静默随规则文件提供，尚不支持读取
+
+## strips
+
+returns = 回报
+step-n-r-last-sum-sum = 第 { $n } 步  r { $last }  合计 { $sum }
+last-word-return-sum-steps = 上回合 { $word }  回报 { $sum }  { $steps }
+cpu-cpu-ours-rss = cpu { $cpu }  本进程 { $rss }
+tools-waiting-for-the-first-call = 工具：等待第一次调用
+tools-calls-errors = 工具 { $calls }  { $errors }
+n-a-loading = n/a（加载中）
+policy = 策略
+success-share = 成功率 { $share }
 no-alerts = 没有告警
+chain = 思维
+reward = 奖励
+tools = 工具
+gpu = GPU
+alerts = 告警
+log = 日志
+episodes = 回合
+timeline = 时间线
+list = 列表
+rollout = 上线
+rules = 规则
+silences = 静默
+vitals = 指标
+evals = 评估
+recall = 回忆
+call = 调用
+rwd = 奖励
+tool = 工具
+alrt = 告警
+eps = 回合
+time = 时间
+n-calls = { $n } 次调用
+n-errors = { $n } 个错误
+
+## tools
+
+n-in-flight = { $n } 个进行中
+n-more-f-for-full-screen = 还有 { $n } 个，f 全屏
+episode-e-step-s = 回合 { $e } 第 { $s } 步
+the-chain-holds-no-call-of-this-tool-any-more = 思维链中已没有此工具的调用
+request = 请求
+response-in-flight = 响应：进行中
+response-status-after-time = 响应：{ $status }，用时 { $time }
+waiting-for-the-first-call-tools-names = 等待第一次调用；工具：{ $names }
+waiting-for-the-first-tool-call = 等待第一次工具调用
+calls = 调用
+flying = 进行中
+
+## session
+
+name-is-no-number-of-colours = { $name } 不是颜色数
+screen-ron-is-of-version-version-what-this-program-does-not-know-of-it-is-ignored = screen.ron 的版本是 { $version }：忽略本程序不认识的内容
+screen-ron-holds-what-this-program-does-not-know-which-is-ignored-names = screen.ron 含有本程序不认识的内容，已忽略：{ $names }
+path-is-ignored-why = 已忽略 { $path }：{ $why }
+it-is-no-small-regular-file = 不是小的普通文件
+it-has-no-version = 没有版本号
+
+## shot
+
+text-is-no-picture-write-svg-png-txt-or-ans = { $text } 不是图片格式；请写 svg、png、txt 或 ans
+
+## status
+
+RW = 读写
+READ-ONLY = 只读
+RO = 只读
+ep-ep-step-step-last = 回合 { $ep } 步 { $step }/{ $last }
+ep-ep-step-max = 回合 { $ep } { $step }/{ $max }
+lane-lane-all = lane { $lane }/{ $all }
+seed-seed = 种子 { $seed }
+decisions-a-second = （每秒决策数）
+event-head-end = 事件 { $head }/{ $end }
+n-FIRING = { $n } 条告警触发
+DAMAGED = 录制损坏
+REPLAY = 回放
+REPLAY-PAUSED = 回放已暂停
+PAUSED = 已暂停
+REPLAY-PAUSED-at-bp-number = 回放停在断点 bp{ $number }
+PAUSED-at-bp-number = 停在断点 bp{ $number }
+FAILED = 失败
+LOADING = 加载中
+LIVE = 实时
+STEPPING = 单步中
+ENDED = 已结束
+LIVE-run-goes-on = 实时运行继续中
+LIVE-run-PAUSED = 实时运行已暂停
+LIVE-run-ended = 实时运行已结束
+
+## stops
+
+name-takes-no-number = { $name } 不带数字
+name-needs-one-number-such-as-name-0-1 = { $name } 需要一个数字，如 { $name } 0.1
+step-step = 第 { $step } 步
+there-is-no-step-yet-to-stop-at = 还没有可停的步
+Breakpoints = 断点
+Presets-of-break = :break 的预设
+number-is-no-number-of-a-breakpoint = `{ $number }` 不是断点编号
+write-breakpoints-or-clear-delete-N-presets-behind-it = 请写 :breakpoints，其后可加 clear、delete N、presets
+none-is-set-b-sets-one-here-break-one-with-a-condition = 没有设置；b 在此处设断点，:break 设条件断点
+a-live-run-stops-as-soon-as-this-console-has-seen-the-event = 实时运行在本控制台看到该事件后立即停下
+once = 仅一次
+watch = 监视
+held-n-of-all-x = 成立 { $n }/{ $all } 次
+held-all-x-in-read-of-end-events = 已读 { $read }/{ $end } 个事件，成立 { $all } 次
+held-n-x-last-at-event-last = 成立 { $n } 次，最近在事件 { $last }
+held-0x = 成立 0 次
+
+## theme
+
+theme-place-reason = 主题 { $place }：{ $reason }
+theme-place-no-style-is-named-name-there-are-names = 主题 { $place }：没有名为 `{ $name }` 的样式；可用的有 { $names }
+theme-place-name-is-value-write-rrggbb-default-or-one-of-the-16-colours-such-as-red-or-light-blue = 主题 { $place }：`{ $name }` 是 { $value }；请写 "#rrggbb"、"default" 或 16 色之一，如 "red" 或 "light-blue"
+no-theme-is-named-name-there-are-names-or-name-a-file = 没有名为 `{ $name }` 的主题；可用的有 { $names }，或写文件名
+theme-file-path-reason = 主题文件 { $path }：{ $reason }
+has-n-bytes-which-no-theme-has-at-most-max-are-read = 有 { $n } 字节，主题不会这么大；最多读取 { $max }
+place-line-line-column-column = { $place } 第 { $line } 行第 { $column } 列
+place-line-line = { $place } 第 { $line } 行
+
+## update
+
+ends-episodes-under-way-and-begins-anew-from-seed-seed = 结束进行中的{ $episodes }，并从种子 { $seed } 重新开始
+argument-is-no-seed-write-a-whole-number = `{ $argument }` 不是种子；请写整数
+the-recording-holds-no-events = 录制中没有事件
+from-the-beginning-again = 从头播放
+swap-needs-a-checkpoint-names = swap 需要检查点：{ $names }
+no-checkpoint-is-named-argument-there-are-names = 没有名为 { $argument } 的检查点；可用的有 { $names }
+name-serves-already = { $name } 已在线上
+from-name-on-all-lanes-from-the-next-decision-on = { $from } -> { $name }，所有 lane，从下一个决策起
+the-episode = 回合
+n-episodes = {" "}{ $n } 个回合
+there-is-no-lane-lane = 没有 lane { $lane }
+nothing-is-searched-for-begins = 没有搜索内容；按 / 开始
+from-the-oldest-again = ，回到最旧的
+from-the-newest-again = ，回到最新的
+no-tool-error-below-this-row-n-in-all = 此行之下没有工具错误；共 { $n } 个
+no-tool-error-above-this-row-n-in-all = 此行之上没有工具错误；共 { $n } 个
+there-is-nothing-to-mark-yet = 还没有可标记的内容
+mark-taken-away-from-event-seq-n-left = 已取消事件 { $seq } 的标记；还剩 { $n } 个
+marked-event-seq-and-go-from-mark-to-mark = 已标记事件 { $seq }；[ 和 ] 在标记间移动
+no-later-mark-m-sets-one = 后面没有标记；m 设置标记
+no-earlier-mark-m-sets-one = 前面没有标记；m 设置标记
+mark-at-of-all = 第 { $at }/{ $all } 个标记
+
+## Names of commands, as hints and the menu show them; behind ":" they are typed in English
+
+command-help = 帮助
+command-command = 命令
+command-palette = 命令面板
+command-live = 实时
+command-replay = 回放
+command-checkpoints = 检查点
+command-alerts = 告警
+command-training = 训练
+command-memory = 记忆
+command-log = 日志
+command-toggle = 暂停/继续
+command-step = 单步
+command-phase = 单阶段
+command-token = 单 token
+command-episode = 到回合末
+command-back = 后退
+command-slower = 减速
+command-faster = 加速
+command-prev = 上一步
+command-next = 下一步
+command-prev-episode = 上一回合
+command-next-episode = 下一回合
+command-first = 开头
+command-last = 末尾
+command-focus-next = 下一窗格
+command-focus-previous = 上一窗格
+command-pane-1 = 窗格 1
+command-pane-2 = 窗格 2
+command-pane-3 = 窗格 3
+command-pane-4 = 窗格 4
+command-pane-5 = 窗格 5
+command-pane-6 = 窗格 6
+command-open = 打开
+command-full = 全屏
+command-bigger = 放大
+command-smaller = 缩小
+command-up = 向上
+command-down = 向下
+command-page-up = 上翻页
+command-page-down = 下翻页
+command-top = 最旧
+command-bottom = 最新
+command-lane = 切换 lane
+command-find = 查找
+command-next-match = 下一匹配
+command-previous-match = 上一匹配
+command-previous-error = 上一错误
+command-next-error = 下一错误
+command-mark = 标记
+command-previous-mark = 上一标记
+command-next-mark = 下一标记
+command-episodes = 回合列表
+command-inspect = 查看状态
+command-watch = 监视
+command-break-here = 断点
+command-break = 条件断点
+command-tbreak = 临时断点
+command-breakpoints = 断点列表
+command-continue = 运行到断点
+command-continue-back = 倒回断点
+command-fold = 折叠
+command-fold-all = 全部折叠
+command-unfold-all = 全部展开
+command-detail = 详略
+command-raw = 原文
+command-overlay = token 标注
+command-smooth-less = 平滑减弱
+command-smooth-more = 平滑增强
+command-log-axis = 对数轴
+command-x-axis = 横轴
+command-cursor = 光标
+command-cursor-left = 光标左移
+command-cursor-right = 光标右移
+command-zoom-in = 放大曲线
+command-zoom-out = 缩小曲线
+command-series = 选择曲线
+command-sort = 排序
+command-filter = 筛选
+command-mark-compare = 标记对比
+command-compare = 对比
+command-evaluate = 评估
+command-verify = 校验
+command-promote = 上线
+command-pin = 保留
+command-canary = 金丝雀
+command-rollback = 回滚
+command-abort = 结束金丝雀
+command-undo = 撤销
+command-ack = 确认
+command-silence = 静默
+command-unsilence = 解除静默
+command-dry-run = 试运行
+command-edit = 编辑
+command-menu = 菜单
+command-copy = 复制
+command-copy-json = 复制 JSON
+command-redraw = 重绘
+command-suspend = 挂起
+command-close = 关闭
+command-quit = 退出
+command-pause = 暂停
+command-resume = 继续
+command-pace = 速度
+command-seed = 换种子
+command-swap = 切换检查点
+command-seek = 定位
+command-theme = 主题
+command-colors = 颜色
+command-export = 导出
+command-shot = 截图

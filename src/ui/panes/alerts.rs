@@ -3,6 +3,7 @@
 use super::{Pane, notice};
 use crate::event::{AlertState, AlertStateChanged};
 use crate::state::DashState;
+use crate::tr;
 use crate::ui::widgets::{Canvas, Role, format};
 use std::collections::BTreeMap;
 
@@ -59,7 +60,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     if alerts.is_empty() {
         notice(
             &mut inner,
-            "nothing fires\nno alert rules are loaded; alerts of the console itself, such as a recorder that fails, come here",
+            &format!(
+                "{}\n{}",
+                tr!("nothing fires"),
+                tr!("no alert rules are loaded; alerts of the console itself, such as a recorder that fails, come here")
+            ),
         );
         return;
     }

@@ -214,10 +214,10 @@ fn split_match<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str, &'t
 }
 
 fn badge(place: Option<Place>, transcript: &Transcript) -> String {
-    let Some(place) = place else { return "follow".into() };
+    let Some(place) = place else { return tr!("follow") };
     match transcript.rows.iter().rev().take_while(|r| r.seq > place.newest_at_stop).count() {
-        0 => "follow off, G to catch up".into(),
-        new => format!("follow off, {} new, G to catch up", format::count(new as u64)),
+        0 => tr!("follow off, G to catch up"),
+        new => tr!("follow off, {n} new, G to catch up", n = format::count(new as u64)),
     }
 }
 
@@ -236,15 +236,15 @@ fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
     let width = footer.width();
     let left = if ctx.view.search.is_empty() {
         let detail = match ctx.view.detail {
-            Detail::Brief => "brief",
-            Detail::Normal => "normal",
-            Detail::Full => "full",
+            Detail::Brief => tr!("detail brief"),
+            Detail::Normal => tr!("detail normal"),
+            Detail::Full => tr!("detail full"),
         };
-        format!("detail {detail}{}", if ctx.view.raw { ", as the model reads it" } else { "" })
+        if ctx.view.raw { tr!("{detail}, as the model reads it", detail = detail) } else { detail }
     } else {
         search_place(ctx)
     };
-    let memory = lane.episode.compression_ratio_last.map(|r| format!("memory {r:.1}:1"));
+    let memory = lane.episode.compression_ratio_last.map(|r| tr!("memory {r}:1", r = format!("{r:.1}")));
     let parts: Vec<String> = [memory, super::memory::context_tokens(ctx, lane)].into_iter().flatten().collect();
     let right = parts.join("  ");
     let end = footer.text_upto(0, width, 0, &left, Role::Dim);
@@ -263,18 +263,18 @@ pub fn found(view: &View, state: &DashState) -> String {
     let found = matches(view, state);
     let cursor = cursor_row(view, state).map(|r| r.seq);
     match (found.len(), found.iter().position(|seq| Some(*seq) == cursor)) {
-        (0, _) => "no match".into(),
-        (1, None) => "1 match".into(),
-        (all, None) => format!("{all} matches"),
-        (all, Some(at)) => format!("{} of {all} matches", at + 1),
+        (0, _) => tr!("no match"),
+        (1, None) => tr!("1 match"),
+        (all, None) => tr!("{all} matches", all = all),
+        (all, Some(at)) => tr!("{at} of {all} matches", at = at + 1, all = all),
     }
 }
 
 fn draw_empty(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let text = match &ctx.state.policy {
-        Some(p) if p.state == PolicyState::Loading => format!("the policy is loading: {}", p.detail),
-        Some(p) if p.state == PolicyState::Failed => format!("the policy failed: {}", p.detail),
-        Some(_) | None => "waiting for the first decision".to_owned(),
+        Some(p) if p.state == PolicyState::Loading => tr!("the policy is loading: {detail}", detail = p.detail),
+        Some(p) if p.state == PolicyState::Failed => tr!("the policy failed: {detail}", detail = p.detail),
+        Some(_) | None => tr!("waiting for the first decision"),
     };
     super::notice(inner, &text);
 }

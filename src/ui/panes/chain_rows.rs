@@ -62,7 +62,8 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
             }
             if detail == Detail::Full {
                 let part = |value: &Option<f32>| format::or_unset(*value, |v| format!("{v:.2}"));
-                out.note(&format!("mean log-prob {}  mean entropy {} nats", part(logprob_mean), part(entropy_mean)));
+                let (logprob, entropy) = (part(logprob_mean), part(entropy_mean));
+                out.note(&tr!("mean log-prob {logprob}  mean entropy {entropy} nats", logprob = logprob, entropy = entropy));
             }
         }
         RowKind::Action { call, outcome, reward, .. } => {
@@ -74,25 +75,30 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
                 out.action(&call, outcome.as_ref(), *reward, detail);
             }
         }
-        RowKind::Text { text } => out.thought(text, detail, "no call"),
+        RowKind::Text { text } => out.thought(text, detail, &tr!("no call")),
         RowKind::Compressed { before, after: 0, .. } => {
-            out.plain('M', &format!("memory emptied: {before} tokens held nothing to keep"), Role::Dim)
+            out.plain('M', &tr!("memory emptied: {before} tokens held nothing to keep", before = before), Role::Dim)
         }
         RowKind::Compressed { before, after, ratio } => {
-            out.plain('M', &format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"), Role::Dim);
+            let ratio = format!("{ratio:.1}");
+            let text = tr!("memory compressed: {before} -> {after} tokens ({ratio}:1)", before = before, after = after, ratio = ratio);
+            out.plain('M', &text, Role::Dim);
         }
         RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truncated, aborted, truth } => {
             let (word, role) = match (success, aborted, truncated) {
-                (_, true, _) => ("X ABORTED", Role::Warn),
-                (true, false, _) => ("S SUCCESS", Role::Good),
-                (false, false, true) => ("F FAILED (step limit)", Role::Bad),
-                (false, false, false) => ("F FAILED", Role::Bad),
+                (_, true, _) => (tr!("X ABORTED"), Role::Warn),
+                (true, false, _) => (tr!("S SUCCESS"), Role::Good),
+                (false, false, true) => (tr!("F FAILED (step limit)"), Role::Bad),
+                (false, false, false) => (tr!("F FAILED"), Role::Bad),
             };
-            let figures = format!(
-                "{}  return {episode_return:.2}  hybrid {hybrid:.2}  final {final_reward:.2}",
-                format::counted(u64::from(*length), "step")
+            let figures = tr!(
+                "{steps}  return {sum}  hybrid {hybrid}  final {last}",
+                steps = format::counted(u64::from(*length), "step"),
+                sum = format!("{episode_return:.2}"),
+                hybrid = format!("{hybrid:.2}"),
+                last = format!("{final_reward:.2}")
             );
-            out.episode_end(row, (word, role), &figures, truth);
+            out.episode_end(row, (&word, role), &figures, truth);
         }
         RowKind::Swapped { from, to } => {
             out.plain('S', &tr!("{from} -> {to}: serves from here on", from = from, to = to), Role::Mark);
@@ -108,7 +114,7 @@ pub fn lay_out_streaming(raw: &SafeText, step: u32, rate: &str, shape: &Shape) -
     let words = raw.replace("<think>", "").replace("<end>", "").replace("<act>", "\n=> ");
     let mut out = Builder::new(shape, step);
     out.wrapped('T', words.trim_start(), Role::Thought);
-    out.lines.push(Line { spans: Vec::new(), right: Some((format!("streaming  {rate}"), Role::Dim)) });
+    out.lines.push(Line { spans: Vec::new(), right: Some((tr!("streaming  {rate}", rate = rate), Role::Dim)) });
     out.lines
 }
 
@@ -120,7 +126,7 @@ pub fn holds(row: &Row, needle: &str) -> bool {
         RowKind::Observation { text, compact } => has(text) || has(compact),
         RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => has(text),
         RowKind::Action { call, outcome, .. } => has(&call.display()) || outcome.as_ref().is_some_and(|o| has(&o.result)),
-        RowKind::Compressed { .. } => has("memory compressed"),
+        RowKind::Compressed { .. } => has("memory compressed") || has(&tr!("memory compressed")),
         RowKind::Swapped { from, to } => has(&from.0) || has(&to.0) || has("swap"),
         RowKind::EpisodeEnd { truth, .. } => has(truth),
     }
@@ -132,15 +138,15 @@ pub fn failed(row: &Row) -> bool {
 }
 
 /// A word for why a call failed.
-pub fn error_word(error: ErrorType) -> &'static str {
+pub fn error_word(error: ErrorType) -> String {
     match error {
-        ErrorType::Format => "format",
-        ErrorType::UnknownTool => "unknown tool",
-        ErrorType::Schema => "schema",
-        ErrorType::Refused => "refused",
-        ErrorType::RateLimited => "rate limited",
-        ErrorType::Timeout => "timeout",
-        ErrorType::Failed => "failed",
+        ErrorType::Format => tr!("format"),
+        ErrorType::UnknownTool => tr!("unknown tool"),
+        ErrorType::Schema => tr!("schema"),
+        ErrorType::Refused => tr!("refused"),
+        ErrorType::RateLimited => tr!("rate limited"),
+        ErrorType::Timeout => tr!("timeout"),
+        ErrorType::Failed => tr!("failed"),
     }
 }
 
@@ -302,7 +308,7 @@ impl<'a> Builder<'a> {
 
     fn thought(&mut self, text: &str, detail: Detail, figures: &str) {
         if text.trim().is_empty() {
-            self.first('T', ' ', "(no thought)".into(), Role::Dim);
+            self.first('T', ' ', tr!("(no thought)"), Role::Dim);
         } else if detail == Detail::Brief {
             self.one_line('T', text, Role::Thought);
             return;
@@ -396,19 +402,19 @@ impl<'a> Builder<'a> {
     }
 
     fn episode_start(&mut self, row: &Row, seed: u64, level: &str, goal: &str) {
-        self.rule(&format!("episode {}  level {level}  seed {seed}", row.episode), Role::Strong);
+        self.rule(&tr!("episode {n}  level {level}  seed {seed}", n = row.episode, level = level, seed = seed), Role::Strong);
         if !goal.trim().is_empty() {
-            self.note(&format!("goal: {}", goal.trim()));
+            self.note(&tr!("goal: {goal}", goal = goal.trim()));
         }
     }
 
     fn episode_end(&mut self, row: &Row, ending: (&str, Role), figures: &str, truth: &str) {
-        self.rule(&format!("episode {}  {}", row.episode, ending.0), ending.1);
+        self.rule(&tr!("episode {n}  {ending}", n = row.episode, ending = ending.0), ending.1);
         for line in self.wrap(figures) {
             self.more(line, Role::Text);
         }
         if !truth.trim().is_empty() {
-            self.note(&format!("truth: {}", truth.trim()));
+            self.note(&tr!("truth: {truth}", truth = truth.trim()));
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Pane, notice};
 use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled};
 use crate::state::DashState;
+use crate::tr;
 use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 
 /// Draws the pane.
@@ -10,13 +11,13 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let state = pane.ctx.state;
     let devices = devices(state);
     let badge = match (stands_still(pane), devices) {
-        (true, _) => "still while paused".to_owned(),
+        (true, _) => tr!("still while paused"),
         (false, 0) => String::new(),
         (false, devices) => format::counted(devices as u64, "device"),
     };
     let mut inner = pane.open(canvas, &badge);
     let Some(sample) = &state.telemetry else {
-        notice(&mut inner, "waiting for the first sample");
+        notice(&mut inner, &tr!("waiting for the first sample"));
         return;
     };
     // The host's lines stand below and are never pushed out by devices.
@@ -55,7 +56,8 @@ fn draw_gpus(inner: &mut Canvas<'_>, sample: &TelemetrySampled, state: &DashStat
     let first = page.min(devices.len().saturating_sub(1));
     for (shown, device) in devices.iter().skip(first).enumerate() {
         if y + 2 + keep > inner.height() && shown > 0 {
-            let more = format!("{} more", format::counted((devices.len() - first - shown) as u64, "device"));
+            let devices = format::counted((devices.len() - first - shown) as u64, "device");
+            let more = tr!("{devices} more", devices = devices);
             inner.text_upto(0, width, y, &more, Role::Dim);
             return y + 1;
         }
@@ -69,7 +71,7 @@ fn draw_device(inner: &mut Canvas<'_>, y: u16, device: &GpuSample, state: &DashS
     let name = device.name.as_ref().map_or("", |n| n.as_str());
     let x = inner.text(0, y, &format!("{} ", device.index), Role::Strong);
     if let Some(reason) = &device.lost {
-        inner.text_upto(x, width, y, &format!("{name} LOST: {reason}"), Role::Bad);
+        inner.text_upto(x, width, y, &tr!("{name} LOST: {reason}", name = name, reason = reason), Role::Bad);
         return y + 1;
     }
     let memory = match (device.memory_used_bytes, device.memory_total_bytes) {
@@ -78,15 +80,15 @@ fn draw_device(inner: &mut Canvas<'_>, y: u16, device: &GpuSample, state: &DashS
         (None, _) => format::UNSET.to_owned(),
     };
     let use_text = format::or_unset(device.utilization_ratio, format::percent_whole);
-    let right = format!("util {use_text:>4}  mem {memory}");
+    let right = tr!("util {share}  mem {memory}", share = format!("{use_text:>4}"), memory = memory);
     let start = inner.text_before(width, y, &right, Role::Text);
     inner.text_upto(x, start.saturating_sub(1), y, name, Role::Text);
     let power = match (device.power_watts, device.power_limit_watts) {
         (Some(now), Some(limit)) => format!("{now:.0}/{limit:.0} W"),
         (Some(now), None) => format!("{now:.0} W"),
-        (None, _) => "power n/a".into(),
+        (None, _) => tr!("power n/a"),
     };
-    let temperature = device.temperature_celsius.map_or("temp n/a".into(), |t| format!("{t:.0} C"));
+    let temperature = device.temperature_celsius.map_or_else(|| tr!("temp n/a"), |t| format!("{t:.0} C"));
     let clock = device.clock_sm_mhz.map_or("sm n/a".into(), |c| format!("sm {c} MHz"));
     let ecc = device.ecc_uncorrected_total.map_or("ecc n/a".into(), |e| format!("ecc {e}"));
     let bad = device.ecc_uncorrected_total.is_some_and(|e| e > 0) || device.xid_last.is_some_and(|x| x > 0);
@@ -129,33 +131,28 @@ fn cpu_history(state: &DashState, columns: u16, canvas: &Canvas<'_>) -> String {
 
 fn draw_host(below: &mut Canvas<'_>, state: &DashState, host: &HostSample) {
     let width = below.width();
-    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut lines: Vec<(String, String, Role)> = Vec::new();
+    let mut line = |label: String, value: String| lines.push((label, value, Role::Text));
     let cpu = format::or_unset(host.cpu_ratio, format::percent_whole);
-    let cores = host.process_cpu_cores.map_or(String::new(), |c| format!("  ours {c:.1} cores"));
+    let cores = host.process_cpu_cores.map_or(String::new(), |c| format!("  {}", tr!("ours {n} cores", n = format!("{c:.1}"))));
     let bar = host.cpu_ratio.filter(|_| width >= 40).map_or(String::new(), |r| format!("  {}", gauge(r, 10, below.glyphs())));
-    lines.push(("cpu ".into(), format!("{cpu:>4}{bar}{cores}")));
+    line("cpu".into(), format!("{cpu:>4}{bar}{cores}"));
     let memory = match (host.memory_used_bytes, host.memory_total_bytes) {
         (Some(used), Some(total)) => format::bytes_of(used, total),
         (None, _) | (_, None) => format::UNSET.to_owned(),
     };
     let rss = format::or_unset(host.process_rss_bytes, |b| format::bytes(b as f64));
-    lines.push(("mem ".into(), format!("{memory}  ours {rss}")));
+    line(tr!("mem"), tr!("{memory}  ours {rss}", memory = memory, rss = rss));
     let rate = |v: Option<f64>| format::or_unset(v, format::bytes_rate);
-    let free = host.disk.as_ref().map_or("n/a".into(), |d| format!("{} free on {}", format::bytes(d.available_bytes as f64), d.mount));
-    lines.push(("disk".into(), free));
-    lines.push((
-        "io  ".into(),
-        format!("read {}  write {}", rate(host.process_read_bytes_per_second), rate(host.process_written_bytes_per_second)),
-    ));
-    lines.push((
-        "net ".into(),
-        format!("in {}  out {}", rate(host.network_received_bytes_per_second), rate(host.network_sent_bytes_per_second)),
-    ));
-    lines.push(("done".into(), throughput(state)));
-    let mut y = 0;
-    for (label, value) in &lines {
-        y = super::labelled(below, y, label, value, Role::Text);
-    }
+    let free =
+        |d: &crate::event::DiskSample| tr!("{free} free on {mount}", free = format::bytes(d.available_bytes as f64), mount = d.mount);
+    line(tr!("disk"), format::or_unset(host.disk.as_ref(), free));
+    let (read, written) = (rate(host.process_read_bytes_per_second), rate(host.process_written_bytes_per_second));
+    line("io".into(), tr!("read {read}  write {written}", read = read, written = written));
+    let (received, sent) = (rate(host.network_received_bytes_per_second), rate(host.network_sent_bytes_per_second));
+    line(tr!("net"), tr!("in {received}  out {sent}", received = received, sent = sent));
+    line(tr!("done"), throughput(state));
+    let y = super::labelled(below, 0, 0, &lines);
     if y < below.height() && width >= 12 {
         let curve = cpu_history(state, width - 5, below);
         below.text(0, y, "cpu", Role::Dim);

@@ -159,10 +159,10 @@ fn footer_rows(height: u16, dropped: &str) -> u16 {
 fn dropped(state: &DashState) -> String {
     let mut parts = Vec::new();
     if state.samples_dropped_total > 0 {
-        parts.push(format!("{} dropped", format::counted(state.samples_dropped_total, "sample")));
+        parts.push(tr!("{samples} dropped", samples = format::counted(state.samples_dropped_total, "sample")));
     }
     if state.unknown_events_total > 0 {
-        parts.push(format!("{} of a newer version", format::counted(state.unknown_events_total, "event")));
+        parts.push(tr!("{events} of a newer version", events = format::counted(state.unknown_events_total, "event")));
     }
     parts.join(", ")
 }

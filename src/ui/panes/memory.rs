@@ -3,26 +3,32 @@
 use super::{Pane, labelled, notice};
 use crate::event::{Phase, Unit};
 use crate::state::LaneState;
+use crate::tr;
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role, format};
 use std::collections::BTreeMap;
 
 /// `context 310/1.0k tokens`; unset before the first message.
 pub fn context_tokens(ctx: &Context<'_>, lane: &LaneState) -> Option<String> {
+    prompt_tokens(ctx, lane).map(|tokens| tr!("context {tokens}", tokens = tokens))
+}
+
+/// `310/1.0k tokens`; unset before the first message.
+pub fn prompt_tokens(ctx: &Context<'_>, lane: &LaneState) -> Option<String> {
     let max = ctx.state.policy.as_ref().and_then(|p| p.context_tokens_max);
     lane.episode.prompt_tokens.map(|n| match max {
-        Some(max) => format!("context {}/{} tokens", format::count(u64::from(n)), format::count(u64::from(max))),
-        None => format!("context {} tokens", format::count(u64::from(n))),
+        Some(max) => tr!("{n}/{max} tokens", n = format::count(u64::from(n)), max = format::count(u64::from(max))),
+        None => tr!("{n} tokens", n = format::count(u64::from(n))),
     })
 }
 
 /// A word for a phase.
-pub fn phase_word(phase: Phase) -> &'static str {
+pub fn phase_word(phase: Phase) -> String {
     match phase {
-        Phase::Observe => "observe",
-        Phase::Think => "think",
-        Phase::Act => "act",
-        Phase::Settle => "settle",
+        Phase::Observe => tr!("observe"),
+        Phase::Think => tr!("think"),
+        Phase::Act => tr!("act"),
+        Phase::Settle => tr!("settle"),
     }
 }
 
@@ -42,10 +48,10 @@ pub fn reading(value: Option<f64>, unit: Unit) -> String {
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let lane = pane.lane();
-    let badge = lane.map(|l| format!("step {}", l.episode.step)).unwrap_or_default();
+    let badge = lane.map(|l| tr!("step {n}", n = l.episode.step)).unwrap_or_default();
     let mut inner = pane.open(canvas, &badge);
     let Some(lane) = lane else {
-        notice(&mut inner, "waiting for the first episode");
+        notice(&mut inner, &tr!("waiting for the first episode"));
         return;
     };
     let y = draw_episode(&mut inner, pane.ctx, lane);
@@ -54,17 +60,21 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 
 fn draw_episode(inner: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) -> u16 {
     let episode = &lane.episode;
-    let mut y = 0;
-    let place = format!("{}  level {}  seed {}", episode.episode, episode.level, episode.seed);
-    y = labelled(inner, y, "episode", &place, Role::Text);
-    y = labelled(inner, y, "phase  ", lane.phase.map_or("n/a (before the first)", phase_word), Role::Text);
-    let tokens = context_tokens(ctx, lane).map_or_else(|| "n/a (no message yet)".into(), |t| t.replace("context ", ""));
-    y = labelled(inner, y, "prompt ", &tokens, Role::Text);
-    let ratio = episode.compression_ratio_last.map_or_else(|| "nothing kept".into(), |r| format!("{r:.1}:1 at the last compression"));
-    y = labelled(inner, y, "memory ", &ratio, Role::Text);
+    let place = tr!("{n}  level {level}  seed {seed}", n = episode.episode, level = episode.level, seed = episode.seed);
+    let phase = lane.phase.map_or_else(|| tr!("n/a (before the first)"), phase_word);
+    let tokens = prompt_tokens(ctx, lane).unwrap_or_else(|| tr!("n/a (no message yet)"));
+    let ratio = |r: f64| tr!("{ratio}:1 at the last compression", ratio = format!("{r:.1}"));
+    let memory = episode.compression_ratio_last.map_or_else(|| tr!("nothing kept"), ratio);
     let errors = format::counted(u64::from(episode.tool_errors), "tool error");
-    y = labelled(inner, y, "errors ", &errors, if episode.tool_errors > 0 { Role::Warn } else { Role::Text });
-    y = labelled(inner, y, "hash   ", &format!("{:016x}", episode.state_hash), Role::Dim);
+    let lines = [
+        (tr!("episode"), place, Role::Text),
+        (tr!("phase"), phase, Role::Text),
+        (tr!("prompt"), tokens, Role::Text),
+        (tr!("memory"), memory, Role::Text),
+        (tr!("errors"), errors, if episode.tool_errors > 0 { Role::Warn } else { Role::Text }),
+        (tr!("hash"), format!("{:016x}", episode.state_hash), Role::Dim),
+    ];
+    let mut y = labelled(inner, 0, 0, &lines);
     for (line, role) in super::replay::watch_lines(ctx.desk, ctx.state) {
         inner.text_upto(0, inner.width(), y, &line, role);
         y += 1;
@@ -75,7 +85,7 @@ fn draw_episode(inner: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) -> 
 fn draw_values(below: &mut Canvas<'_>, lane: &LaneState) {
     let episode = &lane.episode;
     if episode.values.is_empty() {
-        notice(below, "waiting for the first observation");
+        notice(below, &tr!("waiting for the first observation"));
         return;
     }
     match pivot(lane) {
@@ -117,7 +127,7 @@ fn draw_table(below: &mut Canvas<'_>, table: &Table) {
     let width = below.width();
     let cells = 10.min(width / (table.columns.len() as u16 + 1));
     let name_width = width.saturating_sub(cells * table.columns.len() as u16).min(14);
-    below.text(0, 0, "last observation", Role::Dim);
+    below.text(0, 0, &tr!("last observation"), Role::Dim);
     let mut x = name_width;
     for column in &table.columns {
         x += cells;
@@ -137,7 +147,8 @@ fn draw_list(below: &mut Canvas<'_>, lane: &LaneState) {
     let width = below.width();
     let fields = &lane.episode.fields;
     for (y, (index, value)) in (0..below.height()).zip(lane.episode.values.iter().enumerate()) {
-        let (name, unit) = fields.get(index).map_or((format!("value {index}"), Unit::None), |f| (f.name.clone(), f.unit));
+        let (name, unit) =
+            fields.get(index).map_or_else(|| (tr!("value {index}", index = index), Unit::None), |f| (f.name.clone(), f.unit));
         let start = below.text_before(width.min(40), y, &reading(*value, unit), Role::Text);
         below.text_upto(0, start.saturating_sub(1), y, &name, Role::Observation);
     }

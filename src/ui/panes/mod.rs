@@ -32,6 +32,7 @@ pub use layout::{has_menu_key, has_popups};
 use layout::{Layout, arrange};
 
 use super::chrome::glyphs;
+use super::lang;
 use super::view::{Context, PaneId, Scroll, View};
 use super::widgets::{Canvas, Role, text};
 use crate::state::{DashState, LaneState};
@@ -190,8 +191,8 @@ impl<'a> Pane<'a> {
             return canvas.part(whole);
         }
         let title = match self.id.number(self.ctx.view.screen) {
-            Some(n) => format!("{n} {}", self.id.title()),
-            None => self.id.title().to_owned(),
+            Some(n) => format!("{n} {}", lang::text(self.id.title())),
+            None => lang::text(self.id.title()),
         };
         canvas.frame(&title, badge, self.ctx.view.active() == self.id)
     }
@@ -205,10 +206,15 @@ fn notice(canvas: &mut Canvas<'_>, what: &str) {
     }
 }
 
-/// A name in front of a value; gives the row below.
-fn labelled(canvas: &mut Canvas<'_>, y: u16, label: &str, value: &str, role: Role) -> u16 {
+/// Names in front of values, which begin behind the longest name and `least` cells; gives the row below.
+fn labelled(canvas: &mut Canvas<'_>, y: u16, least: u16, lines: &[(String, String, Role)]) -> u16 {
     let width = canvas.width();
-    let x = canvas.text_upto(0, width, y, label, Role::Dim);
-    canvas.text_upto(x + 1, width, y, value, role);
-    y + 1
+    let names = lines.iter().map(|(label, ..)| canvas.measure(label)).fold(least, u16::max);
+    let mut y = y;
+    for (label, value, role) in lines {
+        canvas.text_upto(0, width, y, label, Role::Dim);
+        canvas.text_upto(names.saturating_add(1), width, y, value, *role);
+        y += 1;
+    }
+    y
 }

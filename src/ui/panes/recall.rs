@@ -41,21 +41,24 @@ const FIGURES: u16 = 4;
 
 fn figures(inner: &mut Canvas<'_>, lane: &LaneState, ctx: &Context<'_>) {
     let episode = &lane.episode;
-    let tokens = super::memory::context_tokens(ctx, lane).map(|t| t.replace("context ", ""));
+    let tokens = super::memory::prompt_tokens(ctx, lane);
     let tokens = tokens.unwrap_or_else(|| tr!("n/a (no message yet)"));
-    let mut y = labelled(inner, 0, &tr!("prompt "), &tokens, Role::Text);
+    let names = [tr!("prompt"), tr!("cached"), tr!("memory")];
+    let least = names.iter().map(|name| inner.measure(name)).fold(7, u16::max);
+    let [prompt, kept, recalled] = names;
+    let mut y = labelled(inner, 0, least, &[(prompt, tokens, Role::Text)]);
     let max = ctx.state.policy.as_ref().and_then(|p| p.context_tokens_max);
     if let (Some(used), Some(max)) = (episode.prompt_tokens, max.filter(|m| *m > 0)) {
-        let cells = inner.width().saturating_sub(8).min(40);
+        let cells = inner.width().saturating_sub(least + 1).min(40);
         let bar = gauge(f64::from(used) / f64::from(max), cells, inner.glyphs());
-        inner.text(8, y, &bar, Role::Curve);
+        inner.text(least + 1, y, &bar, Role::Curve);
     }
     y += 1;
     let cached = episode.cached_tokens.zip(episode.prompt_tokens).map(|(cached, all)| {
         let share = format::percent_whole(f64::from(cached) / f64::from(all.max(1)));
         tr!("{n} tokens ({share}) were not read again", n = cached, share = share)
     });
-    y = labelled(inner, y, &tr!("cached "), &format::or_unset(cached, |c| c), Role::Text);
+    y = labelled(inner, y, least, &[(kept, format::or_unset(cached, |c| c), Role::Text)]);
     let (times, before, after) = episode
         .memories
         .iter()
@@ -64,7 +67,7 @@ fn figures(inner: &mut Canvas<'_>, lane: &LaneState, ctx: &Context<'_>) {
         0 => tr!("no step was compressed yet"),
         n => tr!("compressed {n} times, {before} -> {after} tokens", n = n, before = format::count(before), after = format::count(after)),
     };
-    labelled(inner, y, &tr!("memory "), &memory, Role::Text);
+    labelled(inner, y, least, &[(recalled, memory, Role::Text)]);
 }
 
 fn last_observation(lane: &LaneState) -> Option<(&SafeText, &SafeText)> {

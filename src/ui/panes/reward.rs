@@ -6,7 +6,7 @@ use crate::event::{RewardFormula, Verdict};
 use crate::state::{DashState, EpisodeRow, LaneState};
 use crate::tr;
 use crate::ui::view::ChartView;
-use crate::ui::widgets::{Canvas, Range, Role, format};
+use crate::ui::widgets::{Canvas, Range, Role, format, text};
 use ratatui::layout::Rect;
 
 /// Episodes that the share of successes is over.
@@ -77,27 +77,32 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
         None => (tr!("(at the end)"), String::new()),
     };
     let numbers = format!("{step_weight} x {sum:.2} + {final_weight} x {last}{whole}");
-    let names = format!("hybrid = {step_weight} x sum(g^i r) + {final_weight} x final, g {gamma}");
+    let hybrid = tr!("hybrid");
+    let names = format!("{hybrid} = {step_weight} x sum(g^i r) + {final_weight} x final, g {gamma}");
     if width >= 36 {
-        vec![(names, Role::Dim), (format!("       = {numbers}"), Role::Text)]
+        let blank = " ".repeat(text::width(&hybrid, text::Ambiguous::Narrow));
+        vec![(names, Role::Dim), (format!("{blank} = {numbers}"), Role::Text)]
     } else {
-        vec![(format!("hybrid {numbers}"), Role::Text)]
+        vec![(format!("{hybrid} {numbers}"), Role::Text)]
     }
+}
+
+/// Share of successes of the newest.
+pub fn success_newest(state: &DashState) -> String {
+    let Some(ratio) = state.success_ratio(SUCCESS_WINDOW) else { return tr!("success n/a (no episode has ended)") };
+    // What was cut short does not count.
+    let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
+    tr!("success {ratio} of the last {n}", ratio = format::percent(ratio), n = whole.min(SUCCESS_WINDOW))
 }
 
 /// Share of successes: of the newest, and of all.
 pub fn success(state: &DashState) -> String {
-    match state.success_ratio(SUCCESS_WINDOW) {
-        None => tr!("success n/a (no episode has ended)"),
-        Some(ratio) => {
-            // What was cut short counts in neither.
-            let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
-            let of = state.episodes_total.saturating_sub(state.aborted_total);
-            let (ratio, window) = (format::percent(ratio), whole.min(SUCCESS_WINDOW));
-            let newest = tr!("success {ratio} of the last {n}", ratio = ratio, n = window);
-            format!("{newest}  {}", tr!("{n} of {of} in all", n = state.successes_total, of = of))
-        }
+    let newest = success_newest(state);
+    if state.success_ratio(SUCCESS_WINDOW).is_none() {
+        return newest;
     }
+    let of = state.episodes_total.saturating_sub(state.aborted_total);
+    format!("{newest}  {}", tr!("{n} of {of} in all", n = state.successes_total, of = of))
 }
 
 fn last_episode(row: &EpisodeRow) -> (String, Role) {

@@ -2,6 +2,7 @@
 
 use super::{Pane, alerts, gpu, log, notice, reward};
 use crate::event::GpuStatus;
+use crate::tr;
 use crate::ui::view::{Context, PaneId, View};
 use crate::ui::widgets::{Canvas, Role, format, sparkline, text};
 
@@ -45,24 +46,25 @@ fn returns(ctx: &Context<'_>, columns: u16, canvas: &Canvas<'_>) -> String {
 fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let width = inner.width();
     let Some(lane) = ctx.state.lane(ctx.view.lane) else {
-        notice(inner, "waiting for the first reward");
+        notice(inner, &tr!("waiting for the first reward"));
         return;
     };
     let mut y = 0;
     if !ctx.state.episodes.is_empty() && inner.height() >= 3 {
-        let curve = returns(ctx, width.saturating_sub(8), inner);
-        inner.text(0, 0, "returns", Role::Dim);
-        inner.text(8, 0, &curve, Role::Curve);
+        let x = inner.text(0, 0, &tr!("returns"), Role::Dim) + 1;
+        let curve = returns(ctx, width.saturating_sub(x), inner);
+        inner.text(x, 0, &curve, Role::Curve);
         y = 1;
     }
     let last = format::or_unset(lane.episode.reward_last, format::reward);
-    let now = format!("step {}  r {last}  sum {:.2}", lane.episode.step, lane.episode.reward_sum);
+    let sum = format!("{:.2}", lane.episode.reward_sum);
+    let now = tr!("step {n}  r {last}  sum {sum}", n = lane.episode.step, last = last, sum = sum);
     inner.text_upto(0, width, y, &now, Role::Text);
-    let success = reward::success(ctx.state);
-    inner.text_upto(0, width, y + 1, success.split("  ").next().unwrap_or(&success), Role::Text);
+    inner.text_upto(0, width, y + 1, &reward::success_newest(ctx.state), Role::Text);
     if let Some(last) = ctx.state.episodes.iter().next_back() {
         let (word, role) = if last.end.success { ("S", Role::Good) } else { ("F", Role::Bad) };
-        let text = format!("last {word}  return {:.2}  {}", last.end.episode_return, format::counted(u64::from(last.end.length), "step"));
+        let (sum, steps) = (format!("{:.2}", last.end.episode_return), format::counted(u64::from(last.end.length), "step"));
+        let text = tr!("last {word}  return {sum}  {steps}", word = word, sum = sum, steps = steps);
         inner.text_upto(0, width, y + 2, &text, role);
     }
 }
@@ -70,7 +72,7 @@ fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
 fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let width = inner.width();
     let Some(sample) = &ctx.state.telemetry else {
-        notice(inner, "waiting for the first sample");
+        notice(inner, &tr!("waiting for the first sample"));
         return;
     };
     let line = match &sample.gpu {
@@ -84,7 +86,7 @@ fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     inner.text_upto(0, width, 0, &line, Role::Text);
     let cpu = format::or_unset(sample.host.cpu_ratio, format::percent_whole);
     let rss = format::or_unset(sample.host.process_rss_bytes, |b| format::bytes(b as f64));
-    inner.text_upto(0, width, 1, &format!("cpu {cpu}  ours {rss}"), Role::Text);
+    inner.text_upto(0, width, 1, &tr!("cpu {cpu}  ours {rss}", cpu = cpu, rss = rss), Role::Text);
     inner.text_upto(0, width, 2, &tools_line(ctx), Role::Text);
     inner.text_upto(0, width, 3, &gpu::throughput(ctx.state), Role::Text);
 }
@@ -93,20 +95,23 @@ fn tools_line(ctx: &Context<'_>) -> String {
     let tools = ctx.state.tools.values();
     let (calls, errors) = tools.fold((0, 0), |(c, e), t| (c + t.calls_total, e + t.errors_total));
     match calls {
-        0 => "tools: waiting for the first call".into(),
-        _ => format!("tools {}  {}", format::counted(calls, "call"), format::counted(errors, "error")),
+        0 => tr!("tools: waiting for the first call"),
+        _ => {
+            let (calls, errors) = (format::counted(calls, "call"), format::counted(errors, "error"));
+            tr!("tools {calls}  {errors}", calls = calls, errors = errors)
+        }
     }
 }
 
 /// For a phone: checkpoint, then returns and success, on two rows.
 pub fn draw_summary(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
     let width = canvas.width();
-    let serving = ctx.state.serving.as_ref().map_or("n/a (loading)", |c| c.0.as_str());
-    super::labelled(canvas, 0, " policy", serving, Role::Text);
+    let serving = ctx.state.serving.as_ref().map_or_else(|| tr!("n/a (loading)"), |c| c.0.clone());
+    super::labelled(canvas, 0, 0, &[(format!(" {}", tr!("policy")), serving, Role::Text)]);
     let success = format::or_unset(ctx.state.success_ratio(reward::SUCCESS_WINDOW), format::percent);
     let last = ctx.state.lane(ctx.view.lane).and_then(|l| l.episode.reward_last);
     let x = canvas.text(0, 1, &format!(" r {} ", format::or_unset(last, format::reward)), Role::Text);
-    let end = canvas.text_before(width, 1, &format!(" success {success}"), Role::Text);
+    let end = canvas.text_before(width, 1, &format!(" {}", tr!("success {share}", share = success)), Role::Text);
     let curve = returns(ctx, end.saturating_sub(x), canvas);
     canvas.text(x, 1, &curve, Role::Curve);
     if canvas.height() > 2 {
@@ -119,7 +124,7 @@ pub fn draw_alerts(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
     let alerts = alerts::current(ctx.state);
     let width = canvas.width();
     if alerts.is_empty() {
-        canvas.text_upto(1, width, 0, "no alerts", Role::Dim);
+        canvas.text_upto(1, width, 0, &tr!("no alerts"), Role::Dim);
         return;
     }
     let now = ctx.state.t_ns;
@@ -135,7 +140,7 @@ pub fn draw_log(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
     match ctx.state.log.last() {
         Some(row) => log::line(&mut canvas.part(ratatui::layout::Rect::new(1, 0, width.saturating_sub(2), 1)), 0, row),
         None => {
-            canvas.text_upto(1, width, 0, "no log lines yet", Role::Dim);
+            canvas.text_upto(1, width, 0, &tr!("no log lines yet"), Role::Dim);
         }
     }
 }
@@ -173,42 +178,42 @@ fn tabs(view: &View, width: u16) -> Vec<(PaneId, String)> {
     (1..).zip(view.screen.panes()).map(one).collect()
 }
 
-fn tab(id: PaneId) -> &'static str {
+fn tab(id: PaneId) -> String {
     match id {
-        PaneId::Chain => "chain",
-        PaneId::Reward => "reward",
-        PaneId::Tools => "tools",
-        PaneId::Gpu => "gpu",
-        PaneId::Alerts => "alerts",
-        PaneId::Log => "log",
-        PaneId::Memory => "memory",
-        PaneId::Transcript => "steps",
-        PaneId::Episodes => "episodes",
-        PaneId::Inspector => "state",
-        PaneId::Timeline => "timeline",
-        PaneId::Checkpoints => "list",
-        PaneId::Compare => "compare",
-        PaneId::Rollout => "rollout",
-        PaneId::Rules => "rules",
-        PaneId::RuleDetail => "rule",
-        PaneId::Silences => "silences",
-        PaneId::Curves => "curves",
-        PaneId::Vitals => "vitals",
-        PaneId::Evaluations => "evals",
-        PaneId::Prompt => "prompt",
-        PaneId::Recall => "recall",
-        PaneId::Request => "call",
+        PaneId::Chain => tr!("chain"),
+        PaneId::Reward => tr!("reward"),
+        PaneId::Tools => tr!("tools"),
+        PaneId::Gpu => tr!("gpu"),
+        PaneId::Alerts => tr!("alerts"),
+        PaneId::Log => tr!("log"),
+        PaneId::Memory => tr!("memory"),
+        PaneId::Transcript => tr!("steps"),
+        PaneId::Episodes => tr!("episodes"),
+        PaneId::Inspector => tr!("state"),
+        PaneId::Timeline => tr!("timeline"),
+        PaneId::Checkpoints => tr!("list"),
+        PaneId::Compare => tr!("compare"),
+        PaneId::Rollout => tr!("rollout"),
+        PaneId::Rules => tr!("rules"),
+        PaneId::RuleDetail => tr!("rule"),
+        PaneId::Silences => tr!("silences"),
+        PaneId::Curves => tr!("curves"),
+        PaneId::Vitals => tr!("vitals"),
+        PaneId::Evaluations => tr!("evals"),
+        PaneId::Prompt => tr!("prompt"),
+        PaneId::Recall => tr!("recall"),
+        PaneId::Request => tr!("call"),
     }
 }
 
 /// For a phone: six of them have 45 columns.
-fn tab_short(id: PaneId) -> &'static str {
+fn tab_short(id: PaneId) -> String {
     match id {
-        PaneId::Reward => "rwd",
-        PaneId::Tools => "tool",
-        PaneId::Alerts => "alrt",
-        PaneId::Episodes => "eps",
-        PaneId::Timeline => "time",
+        PaneId::Reward => tr!("rwd"),
+        PaneId::Tools => tr!("tool"),
+        PaneId::Alerts => tr!("alrt"),
+        PaneId::Episodes => tr!("eps"),
+        PaneId::Timeline => tr!("time"),
         PaneId::Chain
         | PaneId::Gpu
         | PaneId::Log

@@ -17,7 +17,7 @@ const COLUMNS: [(&str, u16, u16); 6] =
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let tools = &pane.ctx.state.tools;
     let flying: u64 = tools.values().map(|t| u64::from(t.in_flight)).sum();
-    let badge = if flying > 0 { format!("{flying} in flight") } else { String::new() };
+    let badge = if flying > 0 { tr!("{n} in flight", n = flying) } else { String::new() };
     let mut inner = pane.open(canvas, &badge);
     if tools.is_empty() {
         notice(&mut inner, &waiting(pane));
@@ -44,7 +44,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         y += 1;
     }
     if hidden > 0 && rows > 0 {
-        let more = format!("{} more, f for full screen", hidden + 1);
+        let more = tr!("{n} more, f for full screen", n = hidden + 1);
         inner.text_upto(0, width, y, &more, Role::Dim);
         y += 1;
     }
@@ -140,18 +140,27 @@ fn waiting(pane: &Pane<'_>) -> String {
     match pane.ctx.state.run.as_ref().map(|r| &r.tools).filter(|t| !t.is_empty()) {
         Some(tools) => {
             let names: Vec<&str> = tools.iter().map(|t| t.name.as_str()).collect();
-            format!("waiting for the first call; tools: {}", crate::event::SafeText::new(&names.join(", ")))
+            tr!("waiting for the first call; tools: {names}", names = crate::event::SafeText::new(&names.join(", ")))
         }
-        None => "waiting for the first tool call".into(),
+        None => tr!("waiting for the first tool call"),
     }
 }
 
 fn head(inner: &mut Canvas<'_>, name_width: u16, columns: &[&(&str, u16, u16)]) {
-    inner.text_upto(0, name_width, 0, "tool", Role::Dim);
+    inner.text_upto(0, name_width, 0, &tr!("tool"), Role::Dim);
     let mut x = name_width;
     for (name, cells, _) in columns {
         x += cells;
-        inner.text_before(x, 0, name, Role::Dim);
+        inner.text_before(x, 0, &heading(name), Role::Dim);
+    }
+}
+
+fn heading(column: &str) -> String {
+    match column {
+        "calls" => tr!("calls"),
+        "flying" => tr!("flying"),
+        "errors" => tr!("errors"),
+        others => others.to_owned(),
     }
 }
 

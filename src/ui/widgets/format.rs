@@ -1,5 +1,7 @@
 //! Numbers for people, in one place: units, digits, and `n/a` where there is none.
 
+use crate::ui::lang;
+
 /// What stands where nothing is known.
 pub const UNSET: &str = "n/a";
 
@@ -111,6 +113,10 @@ pub fn number(value: f64) -> String {
 
 /// `1 step`, `2 steps`.
 pub fn counted(n: u64, singular: &str) -> String {
+    // A catalogue has the plural; one form is enough for the languages that there are.
+    if let Some(translated) = lang::look_up(&format!("{{n}} {singular}s"), &[("n", count(n))]) {
+        return translated;
+    }
     if n == 1 { format!("1 {singular}") } else { format!("{} {singular}s", count(n)) }
 }
 

@@ -111,6 +111,14 @@ pub fn wrap(text: &str, width_max: usize, ambiguous: Ambiguous) -> Vec<String> {
     lines
 }
 
+/// Chinese characters, and the marks between them.
+fn is_chinese(c: char) -> bool {
+    matches!(c, '\u{3001}'..='\u{3011}' | '\u{4e00}'..='\u{9fff}' | '\u{ff01}'..='\u{ff1f}')
+}
+
+/// No line begins with one of these.
+const CLOSING: &str = "，。、；：？！）》」』】,.;:?!)] ";
+
 fn wrap_paragraph(paragraph: &str, width_max: usize, ambiguous: Ambiguous, lines: &mut Vec<String>) {
     let tabless = paragraph.contains('\t').then(|| paragraph.replace('\t', &" ".repeat(TAB_COLUMNS)));
     let paragraph = tabless.as_deref().unwrap_or(paragraph);
@@ -121,6 +129,10 @@ fn wrap_paragraph(paragraph: &str, width_max: usize, ambiguous: Ambiguous, lines
     for grapheme in graphemes(paragraph) {
         let cells = grapheme_width(grapheme, ambiguous);
         let (grapheme, cells) = if cells > width_max { ("?", 1) } else { (grapheme, cells) };
+        // Chinese has no spaces: a line may end behind any of its characters, unless what follows closes it.
+        if line.ends_with(is_chinese) && !CLOSING.contains(grapheme) {
+            break_at = Some((line.len(), used));
+        }
         if used + cells > width_max {
             if grapheme == " " {
                 // The space itself is the break.
@@ -176,6 +188,12 @@ mod tests {
         ] {
             assert_eq!(holds(hay, needle), found, "{needle} in {hay}");
         }
+    }
+
+    #[test]
+    fn chinese_breaks_between_its_characters_and_never_before_a_mark_that_closes() {
+        assert_eq!(wrap("等待第一个决策，请稍候", 14, Ambiguous::Narrow), ["等待第一个决", "策，请稍候"]);
+        assert_eq!(wrap("用 pilothouse训练模型", 13, Ambiguous::Narrow), ["用", "pilothouse训", "练模型"]);
     }
 
     #[test]

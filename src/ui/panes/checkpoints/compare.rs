@@ -122,7 +122,7 @@ fn named(seeds: &[Seed]) -> String {
     }
     let some: Vec<String> = seeds.iter().take(SEEDS_NAMED).map(ToString::to_string).collect();
     let more = seeds.len().saturating_sub(SEEDS_NAMED);
-    let more = if more > 0 { tr!(" and {n} more", n = more) } else { String::new() };
+    let more = if more > 0 { format!(" {}", tr!("and {n} more", n = more)) } else { String::new() };
     tr!("seeds {list}{more}", list = some.join(" "), more = more)
 }
 

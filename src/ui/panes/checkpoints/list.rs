@@ -155,8 +155,8 @@ fn check(soundness: Option<&Soundness>) -> (String, Role) {
     match soundness {
         None | Some(Soundness::Unknown) => ("-".into(), Role::Dim),
         Some(Soundness::Checking) => ("..".into(), Role::Dim),
-        Some(Soundness::Sound) => ("ok".into(), Role::Good),
-        Some(Soundness::Unsound(_)) => ("BAD".into(), Role::Bad),
+        Some(Soundness::Sound) => (tr!("ok"), Role::Good),
+        Some(Soundness::Unsound(_)) => (tr!("BAD"), Role::Bad),
     }
 }
 

@@ -10,11 +10,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let mut inner = pane.open(canvas, "");
     let last = state.swaps.last();
     let serving = format::or_unset(state.serving.as_ref(), ToString::to_string);
-    let mut y = labelled(&mut inner, 0, &tr!("serving "), &serving, Role::Strong);
     let since = format::or_unset(last, |s| tr!("{clock} of the run", clock = format::clock(s.t_ns)));
-    y = labelled(&mut inner, y, &tr!("since   "), &since, Role::Text);
     let previous = last.and_then(|s| s.from.as_ref());
-    y = labelled(&mut inner, y, &tr!("previous"), &format::or_unset(previous, ToString::to_string), Role::Text);
+    let previous = format::or_unset(previous, ToString::to_string);
+    let lines = [(tr!("serving"), serving, Role::Strong), (tr!("since"), since, Role::Text), (tr!("previous"), previous, Role::Text)];
+    let mut y = labelled(&mut inner, 0, 0, &lines);
     let later = tr!("canary, guards and automatic rollback are not built yet; P serves the chosen one, after its name was typed");
     for line in text::wrap(&later, inner.width() as usize, inner.glyphs().ambiguous) {
         inner.text(0, y + 1, &line, Role::Dim);

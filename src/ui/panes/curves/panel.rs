@@ -125,7 +125,7 @@ fn notes(chart: &ChartView, traces: &Traces, prepared: &[Prepared], scale: Scale
     if off_log > 0 {
         notes.push(tr!("{n} not shown on a log axis", n = format::count(off_log)));
     } else if chart.log {
-        notes.push(tr!("log"));
+        notes.push("log".to_owned());
     }
     let weights: Vec<f64> = traces.traces.iter().map(|t| past(t.figure, chart)).collect();
     let strongest = weights.iter().copied().fold(0.0, f64::max);

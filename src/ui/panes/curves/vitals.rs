@@ -33,12 +33,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn word(self) -> &'static str {
+    fn word(self) -> String {
         match self {
-            Verdict::Ok => "ok",
-            Verdict::Near => "near",
-            Verdict::Bad => "BAD",
-            Verdict::Unruled => "-",
+            Verdict::Ok => tr!("ok"),
+            Verdict::Near => tr!("near"),
+            Verdict::Bad => tr!("BAD"),
+            Verdict::Unruled => "-".to_owned(),
         }
     }
 
@@ -177,7 +177,7 @@ fn draw_figure(canvas: &mut Canvas<'_>, y: u16, state: &DashState, figure: Figur
     let cells = Cells {
         name: figure.title(),
         value: figure.value(*newest),
-        verdict: verdict.word().to_owned(),
+        verdict: verdict.word(),
         trend: trend(values).unwrap_or_else(|| format::UNSET.to_owned()),
         usual: usual(figure),
     };

@@ -71,13 +71,13 @@ impl<'a> Item<'a> {
     }
 
     /// The word at the row's end.
-    fn ending(&self) -> (&'static str, Role) {
+    fn ending(&self) -> (String, Role) {
         match self.end {
-            None => ("live", Role::Warn),
-            Some((Verdict::Success, _)) => ("success", Role::Good),
-            Some((Verdict::Aborted, _)) => ("aborted", Role::Warn),
-            Some((Verdict::Failure, EpisodeEnding::Truncated)) => ("limit", Role::Bad),
-            Some((Verdict::Failure, EpisodeEnding::Terminated | EpisodeEnding::Aborted)) => ("fail", Role::Bad),
+            None => (tr!("live"), Role::Warn),
+            Some((Verdict::Success, _)) => (tr!("success"), Role::Good),
+            Some((Verdict::Aborted, _)) => (tr!("aborted"), Role::Warn),
+            Some((Verdict::Failure, EpisodeEnding::Truncated)) => (tr!("limit"), Role::Bad),
+            Some((Verdict::Failure, EpisodeEnding::Terminated | EpisodeEnding::Aborted)) => (tr!("fail"), Role::Bad),
         }
     }
 
@@ -107,7 +107,7 @@ impl<'a> Item<'a> {
         let word = word.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&word);
         (failed && "fail".starts_with(&word))
-            || has(self.ending().0)
+            || has(&self.ending().0)
             || self.checkpoint.is_some_and(|c| has(&c.0))
             || self.level.is_some_and(|l| has(&l.to_string()))
     }
@@ -187,7 +187,7 @@ fn items(scene: Scene<'_>) -> Vec<Item<'_>> {
 
 fn row_text(r: &Recorded) -> String {
     let started = r.started.get(..16).unwrap_or(&r.started).replace('T', " ");
-    let lanes = if r.lanes > 1 { format!(" {} lanes", r.lanes) } else { String::new() };
+    let lanes = if r.lanes > 1 { format!(" {}", tr!("{n} lanes", n = r.lanes)) } else { String::new() };
     format!("{}  {}  {}  {} {}{lanes}", r.name, started, r.agent.as_deref().unwrap_or(format::UNSET), r.env, r.level)
 }
 
@@ -312,11 +312,11 @@ fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
         inner.text_upto(0, width, 0, &format!("/{filter}"), Role::Strong);
     }
     let columns = Columns::of(width);
-    inner.text_before(columns.episode, 1, "ep", Role::Dim);
-    inner.text_before(columns.episode_return, 1, "ret", Role::Dim);
-    inner.text_before(columns.length, 1, "len", Role::Dim);
-    inner.text_upto(columns.length + 1, columns.ending, 1, "ckpt", Role::Dim);
-    inner.text_upto(columns.ending, width, 1, "end", Role::Dim);
+    inner.text_before(columns.episode, 1, &tr!("ep"), Role::Dim);
+    inner.text_before(columns.episode_return, 1, &tr!("ret"), Role::Dim);
+    inner.text_before(columns.length, 1, &tr!("len"), Role::Dim);
+    inner.text_upto(columns.length + 1, columns.ending, 1, &tr!("ckpt"), Role::Dim);
+    inner.text_upto(columns.ending, width, 1, &tr!("end"), Role::Dim);
 }
 
 /// Where the columns end, and the last one begins.
@@ -347,7 +347,7 @@ fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, 
             inner.text_before(columns.length, y, &item.length.to_string(), Role::Text);
             inner.text_upto(columns.length + 1, columns.ending.saturating_sub(1), y, item.checkpoint_short(), Role::Dim);
             let (word, role) = item.ending();
-            let end = inner.text_upto(columns.ending, width, y, word, role);
+            let end = inner.text_upto(columns.ending, width, y, &word, role);
             if item.tool_errors > 0 {
                 inner.text_upto(end, width, y, "!", Role::Bad);
             }

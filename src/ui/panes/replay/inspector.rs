@@ -60,7 +60,7 @@ fn rewards(scene: Scene<'_>, episode: &CurrentEpisode, out: &mut Vec<Text>) {
         out.push((format!(" {}*disc {disc} + {}*final {last}", f.step_weight, f.final_weight), Role::Text));
     }
     let hybrid = format::or_unset(episode.ended.as_ref().map(|e| e.hybrid), format::number);
-    let reason = if episode.ended.is_none() { tr!(" (at its end)") } else { String::new() };
+    let reason = if episode.ended.is_none() { format!(" {}", tr!("(at its end)")) } else { String::new() };
     out.push((tr!("hybrid   {hybrid}{reason}", hybrid = hybrid, reason = reason), Role::Text));
     let gamma = format::or_unset(formula.map(|f| f.gamma), |g| g.to_string());
     let value = scene.track().and_then(|t| t.beat_at(scene.state.seq).and_then(|i| t.beats[i].value));
@@ -110,7 +110,7 @@ fn memory(scene: Scene<'_>, lane: &LaneState, out: &mut Vec<Text>) {
     out.push((tr!("memory   {ratio}", ratio = ratio.map_or_else(|| tr!("nothing compressed"), |r| format!("{r:.1}:1"))), Role::Text));
     for row in rows_of_step(scene, lane) {
         if let RowKind::Compressed { before, after, .. } = &row.kind {
-            out.push((tr!(" + compressed {before} -> {after} tokens", before = before, after = after), Role::Strong));
+            out.push((format!(" + {}", tr!("compressed {before} -> {after} tokens", before = before, after = after)), Role::Strong));
         }
     }
 }
@@ -157,7 +157,7 @@ fn observation(scene: Scene<'_>, episode: &CurrentEpisode, out: &mut Vec<Text>) 
     for (index, value) in episode.values.iter().enumerate() {
         let field = episode.fields.get(index);
         let unit = field.map_or(Unit::None, |f| f.unit);
-        let name = field.map_or_else(|| format!("value {index}"), |f| f.name.clone());
+        let name = field.map_or_else(|| tr!("value {index}", index = index), |f| f.name.clone());
         let now = reading(*value, unit);
         let was = before.and_then(|b| b.get(index)).map(|v| reading(*v, unit)).filter(|was| *was != now);
         out.push(match was {
