@@ -66,6 +66,10 @@ fn relative_norm(a: &[f32], b: &[f32]) -> f64 {
         change += (y - x) * (y - x);
         whole += x * x;
     }
+    // What is not a number is no small change.
+    if !change.is_finite() || !whole.is_finite() {
+        return f64::INFINITY;
+    }
     match (whole > 0.0, change > 0.0) {
         (true, _) => (change / whole).sqrt(),
         (false, true) => f64::INFINITY,
@@ -95,5 +99,6 @@ mod tests {
         assert_eq!(relative_norm(&[3.0, 4.0], &[3.0, 4.0]), 0.0);
         assert_eq!(relative_norm(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
         assert_eq!(relative_norm(&[0.0], &[1.0]), f64::INFINITY);
+        assert_eq!(relative_norm(&[f32::NAN], &[1.0]), f64::INFINITY);
     }
 }

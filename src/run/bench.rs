@@ -10,7 +10,7 @@ use crate::event::{CheckpointId, Level, Seed};
 use crate::learn::{Agent, EpisodeTrace, Interval, PolicySettings, bootstrap_mean, evaluate, wilson};
 use crate::model::DeviceChoice;
 use crate::ui::backstage::{BenchAsk, BenchNews};
-use crate::ui::bench::{Comparison, Dossier, Estimate, Evaluation, Figures, Metric, Soundness, Verdict, WeightChange};
+use crate::ui::bench::{Comparison, Dossier, Estimate, Evaluation, Figures, Metric, Soundness, Subject, Verdict, WeightChange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,25 +91,22 @@ impl Worker {
                 return;
             }
             match ask {
-                BenchAsk::Dossier(id) => {
-                    let read = self.open(&id).map(|c| dossier(&c));
-                    self.say(BenchNews::Dossier(id, read));
+                BenchAsk::Dossier(subject) => {
+                    let read = self.open(&subject).map(|c| dossier(&c));
+                    self.say(BenchNews::Dossier(subject.id, read));
                 }
-                BenchAsk::Verify(id) => {
-                    let found = match self.verify(&id) {
-                        Ok(()) => Soundness::Sound,
-                        Err(reason) => Soundness::Unsound(reason),
-                    };
-                    self.say(BenchNews::Soundness(id, found));
+                BenchAsk::Verify(subject) => {
+                    let found = self.verify(&subject);
+                    self.say(BenchNews::Soundness(subject.id, found));
                 }
-                BenchAsk::Evaluate(id, wanted) => {
-                    self.play(&id, wanted);
+                BenchAsk::Evaluate(subject, wanted) => {
+                    self.play(&subject, wanted);
                 }
                 BenchAsk::Compare(a, b, wanted) => {
                     let weights = self.weights(&a, &b);
-                    self.say(BenchNews::Weights(weights));
+                    self.say(BenchNews::Weights(a.id.clone(), b.id.clone(), weights));
                     if self.play(&a, wanted) && self.play(&b, wanted) {
-                        self.compare(&a, &b, wanted);
+                        self.compare(&a.id, &b.id, wanted);
                     }
                 }
             }
@@ -121,11 +118,17 @@ impl Worker {
         let _ = self.tell.send(news);
     }
 
-    fn open(&self, id: &CheckpointId) -> Result<Checkpoint, String> {
+    /// The checkpoint of that name, if it is the one that the run lists.
+    fn open(&self, subject: &Subject) -> Result<Checkpoint, String> {
+        let Subject { id, sha256 } = subject;
         let mut last = format!("no checkpoint named {id} is at hand; name its directory by --agent");
         for place in &self.plan.places {
             match checkpoint::open(place) {
-                Ok(found) if found.manifest.id == *id => return Ok(found),
+                Ok(found) if found.manifest.id == *id && found.sha256 == *sha256 => return Ok(found),
+                Ok(found) if found.manifest.id == *id => {
+                    last =
+                        format!("{} is another checkpoint of that name: its sha256 is {}, the run's {sha256}", found.place, found.sha256);
+                }
                 Ok(_) => {}
                 Err(error) => last = error.to_string(),
             }
@@ -133,28 +136,35 @@ impl Worker {
         Err(last)
     }
 
-    /// Opening compares every checksum, loading the fingerprint.
-    fn verify(&self, id: &CheckpointId) -> Result<(), String> {
-        policy_of(&self.open(id)?, self.plan.device).map(drop)
+    /// Opening compares every checksum, loading the fingerprint. What can't be found is not bad for that.
+    fn verify(&self, subject: &Subject) -> Soundness {
+        match self.open(subject) {
+            Err(reason) => Soundness::Unavailable(reason),
+            Ok(checkpoint) => match policy_of(&checkpoint, self.plan.device) {
+                Ok(_) => Soundness::Sound,
+                Err(reason) => Soundness::Unsound(reason),
+            },
+        }
     }
 
-    fn weights(&self, a: &CheckpointId, b: &CheckpointId) -> Result<WeightChange, String> {
+    fn weights(&self, a: &Subject, b: &Subject) -> Result<WeightChange, String> {
         let diff = weight_diff(&self.open(a)?, &self.open(b)?)?;
         let tensors = diff.changes.into_iter().map(|c| (c.name, c.relative_norm)).collect();
         Ok(WeightChange { tensors, unmatched: diff.unmatched })
     }
 
     /// Plays the seeds that are still to be played; true when all were.
-    fn play(&mut self, id: &CheckpointId, wanted: u32) -> bool {
-        let ended = self.play_on(id, wanted);
+    fn play(&mut self, subject: &Subject, wanted: u32) -> bool {
+        let ended = self.play_on(subject, wanted);
         let failed = ended.as_ref().err().cloned();
-        self.tell_evaluation(id, wanted, failed);
+        self.tell_evaluation(&subject.id, wanted, failed);
         ended == Ok(true)
     }
 
-    fn play_on(&mut self, id: &CheckpointId, wanted: u32) -> Result<bool, String> {
+    fn play_on(&mut self, subject: &Subject, wanted: u32) -> Result<bool, String> {
         let environment = env::make(&self.plan.env).map_err(|e| e.to_string())?;
-        let checkpoint = self.open(id)?;
+        let checkpoint = self.open(subject)?;
+        let id = &subject.id;
         if checkpoint.manifest.schema.is_some() {
             checkpoint.manifest.check_schema(&schema_of(environment.spec())).map_err(|e| e.to_string())?;
         }
@@ -226,35 +236,52 @@ fn figures(traces: &[EpisodeTrace]) -> Option<Figures> {
     })
 }
 
-/// A measure of an episode, and whether more of it is better; unset where neither is.
-type Measure = (&'static str, fn(&EpisodeTrace) -> f64, Option<bool>);
+/// A measure of an episode.
+struct Measure {
+    name: &'static str,
+    of: fn(&EpisodeTrace) -> f64,
+    /// Whether more of it is better; unset where neither is by itself.
+    more_is_better: Option<bool>,
+    /// Over the seeds that both solved alone: who fails soon takes few steps.
+    solved_only: bool,
+}
+
+const fn measure(name: &'static str, of: fn(&EpisodeTrace) -> f64, more_is_better: Option<bool>, solved_only: bool) -> Measure {
+    Measure { name, of, more_is_better, solved_only }
+}
 
 const MEASURES: [Measure; 6] = [
-    ("success", |t| f64::from(t.success), Some(true)),
-    ("final reward", |t| t.final_reward, Some(true)),
-    ("return", EpisodeTrace::episode_return, None),
-    ("steps", |t| t.steps.len() as f64, Some(false)),
-    ("tool errors", |t| t.tool_errors() as f64, Some(false)),
-    ("tokens", |t| t.tokens as f64, Some(false)),
+    measure("success", |t| f64::from(t.success), Some(true), false),
+    measure("final reward", |t| t.final_reward, Some(true), false),
+    measure("return", EpisodeTrace::episode_return, None, false),
+    measure("steps, solved", |t| t.steps.len() as f64, Some(false), true),
+    measure("tool errors", |t| t.tool_errors() as f64, Some(false), false),
+    measure("tokens, solved", |t| t.tokens as f64, Some(false), true),
 ];
 
 /// Paired by seed: the intervals are bootstraps of the mean of the differences.
 fn compared(level: Level, a: (&CheckpointId, &[EpisodeTrace]), b: (&CheckpointId, &[EpisodeTrace])) -> Comparison {
-    let pairs = || a.1.iter().zip(b.1);
-    let metrics = MEASURES.iter().map(|(name, of, more_is_better)| {
-        let mean = |traces: &[EpisodeTrace]| traces.iter().map(of).sum::<f64>() / traces.len().max(1) as f64;
-        let delta = estimate(bootstrap_mean(&pairs().map(|(x, y)| of(y) - of(x)).collect::<Vec<f64>>()));
-        Metric { name: (*name).to_owned(), a: mean(a.1), b: mean(b.1), delta, verdict: verdict(delta, *more_is_better) }
-    });
+    // Both were played on the seeds from 0 on; what is not of the same seed is no pair.
+    let pairs: Vec<(&EpisodeTrace, &EpisodeTrace)> = a.1.iter().zip(b.1).filter(|(x, y)| x.seed == y.seed).collect();
     Comparison {
         a: a.0.clone(),
         b: b.0.clone(),
         level,
-        seeds: pairs().count() as u32,
-        metrics: metrics.collect(),
-        fixed: pairs().filter(|(x, y)| !x.success && y.success).map(|(x, _)| x.seed).collect(),
-        broken: pairs().filter(|(x, y)| x.success && !y.success).map(|(x, _)| x.seed).collect(),
+        seeds: pairs.len() as u32,
+        metrics: MEASURES.iter().map(|m| metric(m, &pairs)).collect(),
+        fixed: pairs.iter().filter(|(x, y)| !x.success && y.success).map(|(x, _)| x.seed).collect(),
+        broken: pairs.iter().filter(|(x, y)| x.success && !y.success).map(|(x, _)| x.seed).collect(),
     }
+}
+
+fn metric(measure: &Measure, pairs: &[(&EpisodeTrace, &EpisodeTrace)]) -> Metric {
+    let counted = pairs.iter().filter(|(x, y)| !measure.solved_only || x.success && y.success);
+    let values: Vec<(f64, f64)> = counted.map(|(x, y)| ((measure.of)(x), (measure.of)(y))).collect();
+    // The mean of nothing is not a number, which is how it is shown.
+    let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
+    let delta = estimate(bootstrap_mean(&values.iter().map(|(x, y)| y - x).collect::<Vec<f64>>()));
+    let verdict = verdict(delta, measure.more_is_better);
+    Metric { name: measure.name.to_owned(), a: mean(|v| v.0), b: mean(|v| v.1), delta, verdict }
 }
 
 /// Where no seed made a difference, there is none to be sure or unsure of.
@@ -277,6 +304,7 @@ fn verdict(delta: Estimate, more_is_better: Option<bool>) -> Verdict {
                 Verdict::Better
             }
         }
+        None if delta.low > 0.0 || delta.high < 0.0 => Verdict::Differs,
         Some(_) | None => Verdict::Inconclusive,
     }
 }
@@ -292,7 +320,8 @@ mod tests {
         assert_eq!(verdict(delta(0.1, 0.2), Some(false)), Verdict::Worse);
         assert_eq!(verdict(delta(-0.2, -0.1), Some(false)), Verdict::Better);
         assert_eq!(verdict(delta(-0.1, 0.2), Some(true)), Verdict::Inconclusive);
-        assert_eq!(verdict(delta(0.1, 0.2), None), Verdict::Inconclusive);
+        assert_eq!(verdict(delta(0.1, 0.2), None), Verdict::Differs);
+        assert_eq!(verdict(delta(f64::NAN, f64::NAN), Some(true)), Verdict::Inconclusive);
         assert_eq!(verdict(delta(0.0, 0.0), Some(true)), Verdict::Same);
     }
 
@@ -306,15 +335,23 @@ mod tests {
             settings: PolicySettings::default(),
         };
         let bench = Bench::start(plan).unwrap();
-        bench.ask(BenchAsk::Dossier("nobody".into())).unwrap();
-        bench.ask(BenchAsk::Verify("deckhand-final".into())).unwrap();
-        bench.ask(BenchAsk::Compare("deckhand-early".into(), "deckhand-final".into(), 3)).unwrap();
+        let subject = |name: &str| {
+            let found = checkpoint::open(name).unwrap();
+            Subject { id: found.manifest.id, sha256: found.sha256 }
+        };
+        let nobody = Subject { id: "nobody".into(), sha256: "0".into() };
+        let other = Subject { sha256: "0".into(), ..subject("deckhand-final") };
+        bench.ask(BenchAsk::Dossier(nobody)).unwrap();
+        bench.ask(BenchAsk::Verify(subject("deckhand-final"))).unwrap();
+        bench.ask(BenchAsk::Verify(other)).unwrap();
+        bench.ask(BenchAsk::Compare(subject("deckhand-early"), subject("deckhand-final"), 3)).unwrap();
         let mut news = Vec::new();
         while !news.iter().any(|n| matches!(n, BenchNews::Comparison(_))) {
             news.push(bench.news.recv().unwrap());
         }
         assert!(matches!(&news[0], BenchNews::Dossier(_, Err(reason)) if reason.contains("nobody")), "{news:?}");
         assert!(matches!(&news[1], BenchNews::Soundness(_, Soundness::Sound)), "{news:?}");
+        assert!(matches!(&news[2], BenchNews::Soundness(_, Soundness::Unavailable(reason)) if reason.contains("another")), "{news:?}");
         let Some(BenchNews::Comparison(comparison)) = news.last() else { panic!("{news:?}") };
         assert_eq!((comparison.seeds, comparison.metrics.len()), (3, MEASURES.len()));
         let success = &comparison.metrics[0];

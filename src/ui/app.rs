@@ -522,11 +522,10 @@ impl App {
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
-                Effect::Ask(ask) => {
-                    if let Err(reason) = self.backstage.ask(ask) {
-                        self.notice = reason;
-                    }
-                }
+                Effect::Ask(ask) => match self.backstage.ask(ask.clone()) {
+                    Ok(()) => self.desk.asked(&ask, &self.state),
+                    Err(reason) => self.notice = reason,
+                },
                 Effect::OpenCommand(line) => self.open_command(&line),
                 Effect::OpenSearch => self.open = Open::Search(Line::default()),
                 Effect::OpenMenu => self.open = Open::Menu(None),

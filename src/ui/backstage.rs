@@ -2,7 +2,7 @@
 //!
 //! Long work is asked for and comes back as news, so that no key waits for it.
 
-use super::bench::{Comparison, Dossier, Evaluation, Soundness, WeightChange};
+use super::bench::{Comparison, Dossier, Evaluation, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
 use crate::event::{CheckpointId, EpisodeId, LaneId};
 use crate::source::{FrameSource, Probe};
@@ -25,10 +25,10 @@ pub enum Ask {
 /// About checkpoints. Evaluations are on the held-out seeds from 0 on, as many as said.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BenchAsk {
-    Dossier(CheckpointId),
-    Verify(CheckpointId),
-    Evaluate(CheckpointId, u32),
-    Compare(CheckpointId, CheckpointId, u32),
+    Dossier(Subject),
+    Verify(Subject),
+    Evaluate(Subject, u32),
+    Compare(Subject, Subject, u32),
 }
 
 /// What came of it.
@@ -48,7 +48,8 @@ pub enum BenchNews {
     Soundness(CheckpointId, Soundness),
     Evaluation(CheckpointId, Evaluation),
     Comparison(Comparison),
-    Weights(Result<WeightChange, String>),
+    /// Of the two, in this order.
+    Weights(CheckpointId, CheckpointId, Result<WeightChange, String>),
 }
 
 /// A recording, ready to be looked at.

@@ -1,10 +1,17 @@
 //! What the console has found out about checkpoints: what their manifests say, whether they are sound, how they do on
 //! held-out seeds, how two of them differ. Backstage finds out, the checkpoints screen shows.
 
-use super::backstage::BenchNews;
+use super::backstage::{BenchAsk, BenchNews};
 use crate::event::{CheckpointId, Level, Seed};
 use crate::tr;
 use std::collections::BTreeMap;
+
+/// A checkpoint as the run lists it: one of the same name with other files is another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    pub id: CheckpointId,
+    pub sha256: String,
+}
 
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +40,8 @@ pub enum Soundness {
     Checking,
     Sound,
     Unsound(String),
+    /// It could not be looked at, and why: nothing is known of it.
+    Unavailable(String),
 }
 
 /// How a checkpoint does, over the seeds that were played so far.
@@ -71,6 +80,8 @@ pub enum Verdict {
     Same,
     /// The interval holds zero.
     Inconclusive,
+    /// It does not, but neither more nor less of it is better by itself.
+    Differs,
 }
 
 /// One line of a comparison: B less A over the same seeds.
@@ -114,10 +125,29 @@ pub struct Bench {
     pub evaluations: BTreeMap<CheckpointId, Evaluation>,
     /// Of the two that were compared last.
     pub comparison: Option<Comparison>,
-    pub weights: Option<Result<WeightChange, String>>,
+    pub weights: Option<(CheckpointId, CheckpointId, Result<WeightChange, String>)>,
 }
 
 impl Bench {
+    /// Something was asked for, and will come: so much can be shown at once.
+    pub fn asked(&mut self, ask: &BenchAsk, level: Level) {
+        let waiting = |wanted| Evaluation { level, wanted, played: 0, figures: None, failed: None };
+        match ask {
+            BenchAsk::Dossier(_) => {}
+            BenchAsk::Verify(subject) => {
+                self.soundness.insert(subject.id.clone(), Soundness::Checking);
+            }
+            BenchAsk::Evaluate(subject, wanted) => {
+                self.evaluations.entry(subject.id.clone()).or_insert_with(|| waiting(*wanted));
+            }
+            BenchAsk::Compare(a, b, wanted) => {
+                for subject in [a, b] {
+                    self.evaluations.entry(subject.id.clone()).or_insert_with(|| waiting(*wanted));
+                }
+            }
+        }
+    }
+
     /// Takes up what was found out; what to tell of it.
     pub fn take(&mut self, news: BenchNews) -> Option<String> {
         match news {
@@ -128,6 +158,7 @@ impl Bench {
             BenchNews::Soundness(id, found) => {
                 let told = match &found {
                     Soundness::Unknown | Soundness::Checking => None,
+                    Soundness::Unavailable(reason) => Some(tr!("{id}: not verified: {reason}", id = id, reason = reason)),
                     Soundness::Sound => Some(tr!("{id}: checksums and fingerprint are what its manifest says", id = id)),
                     Soundness::Unsound(reason) => Some(tr!("{id} is BAD: {reason}", id = id, reason = reason)),
                 };
@@ -148,8 +179,8 @@ impl Bench {
                 self.comparison = Some(comparison);
                 Some(told)
             }
-            BenchNews::Weights(weights) => {
-                self.weights = Some(weights);
+            BenchNews::Weights(a, b, weights) => {
+                self.weights = Some((a, b, weights));
                 None
             }
         }

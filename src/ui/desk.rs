@@ -1,11 +1,12 @@
 //! What the console knows beside the folded state: the open recording's book, the catalogue of recordings, evaluations and
 //! comparisons, breakpoints. Panes read it; what changes it comes from the source and from backstage.
 
-use super::backstage::{News, Opened};
+use super::backstage::{Ask, News, Opened};
 use super::bench::Bench;
 use super::stops::Stops;
 use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
 use crate::source::{Book, Quest, Tally, Track};
+use crate::state::DashState;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -104,6 +105,14 @@ pub struct ParkedRun {
 }
 
 impl Desk {
+    /// Backstage took up this work.
+    pub fn asked(&mut self, ask: &Ask, state: &DashState) {
+        match ask {
+            Ask::Bench(ask) => self.bench.asked(ask, state.run.as_ref().map_or_else(Level::default, |r| r.level)),
+            Ask::Catalogue | Ask::Open { .. } => {}
+        }
+    }
+
     /// Takes up what backstage brought; what to tell the operator, if anything.
     pub fn take(&mut self, news: News) -> Option<String> {
         match news {

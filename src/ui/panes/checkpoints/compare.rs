@@ -50,7 +50,8 @@ pub fn lines(desk: &Desk, shelf: &Shelf, state: &DashState, width: u16) -> Vec<L
     if let (Some(a), Some(b)) = (dossier(&a), dossier(&b)) {
         fields(&mut lines, a, b);
     }
-    match &bench.weights {
+    let weights = bench.weights.as_ref().filter(|(of_a, of_b, _)| *of_a == a && *of_b == b).map(|(_, _, found)| found);
+    match weights {
         Some(Ok(change)) => {
             let changed = change.tensors.iter().filter(|(_, norm)| *norm > CHANGED).count();
             let head = tr!("weights: {n} of {all} tensors changed by more than 1%", n = changed, all = change.tensors.len());
@@ -85,28 +86,38 @@ fn progress(lines: &mut Vec<Line>, pair: [(&CheckpointId, Option<&Evaluation>); 
     }
 }
 
-/// Columns behind the metric's name: A, B, delta, interval, verdict.
-fn columns(width: u16) -> [u16; 5] {
-    let name = if width >= 60 { 15 } else { 12 };
-    let cell = if width >= 60 { 9 } else { 7 };
-    let interval = if width >= 60 { 20 } else { 16 };
-    [name, name + cell, name + 2 * cell, name + 3 * cell, name + 3 * cell + interval]
+/// What is shown of a metric behind its name, and where: on a phone the verdict comes before everything else.
+#[derive(Clone, Copy)]
+enum Cell {
+    A,
+    B,
+    Delta,
+    Interval,
+    Verdict,
+}
+
+fn columns(width: u16) -> &'static [(Cell, u16)] {
+    match width {
+        68.. => &[(Cell::A, 15), (Cell::B, 23), (Cell::Delta, 31), (Cell::Interval, 39), (Cell::Verdict, 57)],
+        60.. => &[(Cell::A, 13), (Cell::B, 20), (Cell::Delta, 27), (Cell::Interval, 34), (Cell::Verdict, 49)],
+        _ => &[(Cell::Delta, 13), (Cell::Verdict, 20), (Cell::Interval, 30)],
+    }
 }
 
 fn metrics(lines: &mut Vec<Line>, comparison: &Comparison, width: u16) {
-    let [a, b, delta, interval, verdict] = columns(width);
-    let head = [
-        (0, tr!("metric"), Role::Dim),
-        (a, "A".to_owned(), Role::Dim),
-        (b, "B".to_owned(), Role::Dim),
-        (delta, tr!("delta"), Role::Dim),
-        (interval, tr!("95% interval"), Role::Dim),
-        (verdict, tr!("verdict"), Role::Dim),
-    ];
-    lines.push(Line(head.into_iter().filter(|(x, ..)| *x + 4 < width).collect()));
-    lines.extend(comparison.metrics.iter().map(|m| metric(m, [a, b, delta, interval, verdict], width)));
+    let head = |cell: Cell| match cell {
+        Cell::A => "A".to_owned(),
+        Cell::B => "B".to_owned(),
+        Cell::Delta => tr!("delta"),
+        Cell::Interval => tr!("95% interval"),
+        Cell::Verdict => tr!("verdict"),
+    };
+    let heads = columns(width).iter().map(|(cell, x)| (*x, head(*cell), Role::Dim));
+    lines.push(Line(std::iter::once((0, tr!("metric"), Role::Dim)).chain(heads).collect()));
+    lines.extend(comparison.metrics.iter().map(|m| metric(m, width)));
     let paired = tr!("paired over {n} held-out seeds, level {level}", n = comparison.seeds, level = comparison.level);
     lines.push(Line(vec![(0, paired, Role::Dim)]));
+    lines.push(Line(vec![(0, tr!("* over the seeds that both solved; six intervals: one in twenty misses by chance"), Role::Dim)]));
     let flips = [
         (tr!("+{n} fixed", n = comparison.fixed.len()), &comparison.fixed, Role::Good),
         (tr!("-{n} broken", n = comparison.broken.len()), &comparison.broken, Role::Bad),
@@ -126,24 +137,27 @@ fn named(seeds: &[Seed]) -> String {
     tr!("seeds {list}{more}", list = some.join(" "), more = more)
 }
 
-fn metric(m: &Metric, [a, b, delta, interval, verdict]: [u16; 5], width: u16) -> Line {
+fn metric(m: &Metric, width: u16) -> Line {
     let (word, role) = match m.verdict {
         Verdict::Better => (tr!("better"), Role::Good),
         Verdict::Worse => (tr!("WORSE !"), Role::Bad),
         Verdict::Same => (tr!("same"), Role::Dim),
-        Verdict::Inconclusive => (tr!("inconclusive"), Role::Dim),
+        Verdict::Differs => (tr!("differs"), Role::Warn),
+        Verdict::Inconclusive => (tr!("unclear"), Role::Dim),
     };
-    let number = |v: f64| format::number(v);
-    let signed = |v: f64| if v > 0.0 { format!("+{}", number(v)) } else { number(v) };
-    let pieces = [
-        (0, name(&m.name), Role::Text),
-        (a, number(m.a), Role::Text),
-        (b, number(m.b), Role::Text),
-        (delta, signed(m.delta.value), role),
-        (interval, format!("[{},{}]", signed(m.delta.low), signed(m.delta.high)), Role::Text),
-        (verdict, word, role),
-    ];
-    Line(pieces.into_iter().filter(|(x, ..)| *x + 4 < width).collect())
+    let signed = |v: f64| if v > 0.0 { format!("+{}", format::number(v)) } else { format::number(v) };
+    let cell = |cell: Cell| match cell {
+        Cell::A => (format::number(m.a), Role::Text),
+        Cell::B => (format::number(m.b), Role::Text),
+        Cell::Delta => (signed(m.delta.value), role),
+        Cell::Interval => (format!("[{},{}]", signed(m.delta.low), signed(m.delta.high)), Role::Text),
+        Cell::Verdict => (word.clone(), role),
+    };
+    let cells = columns(width).iter().map(|(which, x)| {
+        let (text, role) = cell(*which);
+        (*x, text, role)
+    });
+    Line(std::iter::once((0, name(&m.name), Role::Text)).chain(cells).collect())
 }
 
 /// The measures that backstage takes have English names; this is how the interface calls them.
@@ -152,9 +166,9 @@ fn name(measure: &str) -> String {
         "success" => tr!("success"),
         "final reward" => tr!("final reward"),
         "return" => tr!("return"),
-        "steps" => tr!("steps"),
+        "steps, solved" => tr!("steps*"),
         "tool errors" => tr!("tool errors"),
-        "tokens" => tr!("tokens"),
+        "tokens, solved" => tr!("tokens*"),
         other => other.to_owned(),
     }
 }

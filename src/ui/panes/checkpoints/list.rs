@@ -36,8 +36,8 @@ const COLUMNS: [Column; 10] = [
     Column { kind: Kind::Check, cells: 6, from: 60 },
     Column { kind: Kind::Size, cells: 9, from: 130 },
     Column { kind: Kind::Episodes, cells: 9, from: 70 },
-    Column { kind: Kind::Success, cells: 20, from: 66 },
-    Column { kind: Kind::Return, cells: 18, from: 116 },
+    Column { kind: Kind::Success, cells: 21, from: 66 },
+    Column { kind: Kind::Return, cells: 17, from: 116 },
     Column { kind: Kind::State, cells: 10, from: 38 },
     Column { kind: Kind::Note, cells: 0, from: 150 },
 ];
@@ -46,7 +46,8 @@ const COLUMNS: [Column; 10] = [
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let ctx = pane.ctx;
     let all = ordered(ctx.state);
-    let mut inner = pane.open(canvas, &all.len().to_string());
+    let level = ctx.desk.bench.evaluations.values().next().map(|e| tr!("evaluated at level {level}", level = e.level));
+    let mut inner = pane.open(canvas, &format!("{}  {}", level.unwrap_or_default(), all.len()));
     if all.is_empty() {
         notice(&mut inner, &tr!("no checkpoint is listed: the agent of this run is no model, or its policy is still loading"));
         return;
@@ -157,6 +158,7 @@ fn check(soundness: Option<&Soundness>) -> (String, Role) {
         Some(Soundness::Checking) => ("..".into(), Role::Dim),
         Some(Soundness::Sound) => (tr!("ok"), Role::Good),
         Some(Soundness::Unsound(_)) => (tr!("BAD"), Role::Bad),
+        Some(Soundness::Unavailable(_)) => (format::UNSET.into(), Role::Dim),
     }
 }
 

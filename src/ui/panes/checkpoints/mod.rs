@@ -11,10 +11,11 @@ use crate::event::{CheckpointId, CheckpointListed};
 use crate::state::DashState;
 use crate::tr;
 use crate::ui::backstage::{Ask, BenchAsk};
+use crate::ui::bench::{Soundness, Subject};
 use crate::ui::update::{Effect, Facts, swap};
 use crate::ui::view::{PaneId, View};
 
-/// Held-out seeds of an evaluation from the screen: enough to tell a tenth of successes from another, in under a minute.
+/// Held-out seeds of an evaluation from the screen: enough to tell one success in ten more or less from chance.
 const SEEDS: u32 = 100;
 
 /// What the operator has chosen on this screen.
@@ -54,39 +55,51 @@ fn pair(state: &DashState, shelf: &Shelf) -> Option<(CheckpointId, CheckpointId)
     }
 }
 
+fn subject(listed: &CheckpointListed) -> Subject {
+    Subject { id: listed.checkpoint.clone(), sha256: listed.sha256.clone() }
+}
+
 /// What is asked for when the operator comes to the screen: the manifests that were not read yet.
 pub fn enter(facts: &Facts<'_>) -> Vec<Effect> {
-    let unread = facts.state.checkpoints.iter().map(|c| &c.checkpoint).filter(|id| !facts.desk.bench.dossiers.contains_key(*id));
-    unread.map(|id| Effect::Ask(Ask::Bench(BenchAsk::Dossier(id.clone())))).collect()
+    let unread = facts.state.checkpoints.iter().filter(|c| !facts.desk.bench.dossiers.contains_key(&c.checkpoint));
+    unread.map(|listed| Effect::Ask(Ask::Bench(BenchAsk::Dossier(subject(listed))))).collect()
 }
 
 /// Does something with the chosen one.
-fn with_chosen(view: &View, facts: &Facts<'_>, what: impl FnOnce(CheckpointId) -> Vec<Effect>) -> Vec<Effect> {
+fn with_chosen(view: &View, facts: &Facts<'_>, what: impl FnOnce(&CheckpointListed) -> Vec<Effect>) -> Vec<Effect> {
     match chosen(facts.state, &view.shelf) {
-        Some(listed) => what(listed.checkpoint.clone()),
+        Some(listed) => what(listed),
         None => vec![Effect::Notice(tr!("no checkpoint is listed"))],
     }
 }
 
 /// Evaluates the chosen one in the background.
 pub fn evaluate(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
-    with_chosen(view, facts, |id| {
-        let notice = Effect::Notice(tr!("evaluating {id} on {n} held-out seeds", id = id, n = SEEDS));
-        vec![Effect::Ask(Ask::Bench(BenchAsk::Evaluate(id, SEEDS))), notice]
+    with_chosen(view, facts, |listed| {
+        let notice = Effect::Notice(tr!("evaluating {id} on {n} held-out seeds", id = listed.checkpoint, n = SEEDS));
+        vec![Effect::Ask(Ask::Bench(BenchAsk::Evaluate(subject(listed), SEEDS))), notice]
     })
 }
 
-/// Compares the chosen one with its manifest in the background, and reads what that says.
+/// Compares the chosen one with its manifest and with the run's record of it, in the background.
 pub fn verify(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
-    with_chosen(view, facts, |id| {
-        let notice = Effect::Notice(tr!("verifying {id}", id = id));
-        vec![Effect::Ask(Ask::Bench(BenchAsk::Dossier(id.clone()))), Effect::Ask(Ask::Bench(BenchAsk::Verify(id))), notice]
+    with_chosen(view, facts, |listed| {
+        let notice = Effect::Notice(tr!("verifying {id}; it waits for what was asked before", id = listed.checkpoint));
+        let asks = [BenchAsk::Dossier(subject(listed)), BenchAsk::Verify(subject(listed))];
+        asks.into_iter().map(|ask| Effect::Ask(Ask::Bench(ask))).chain([notice]).collect()
     })
 }
 
-/// Serves the chosen one, after its name was typed.
+/// Serves the chosen one, after verb and name were typed. What was found to be bad is not served.
 pub fn promote(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
-    with_chosen(view, facts, |id| swap(&id.0, facts))
+    with_chosen(view, facts, |listed| match facts.desk.bench.soundness.get(&listed.checkpoint) {
+        Some(Soundness::Unsound(reason)) => {
+            vec![Effect::Notice(tr!("{id} is BAD and is not served: {reason}", id = listed.checkpoint, reason = reason))]
+        }
+        Some(Soundness::Unknown | Soundness::Checking | Soundness::Sound | Soundness::Unavailable(_)) | None => {
+            swap(&listed.checkpoint.0, facts)
+        }
+    })
 }
 
 /// Marks the chosen one for the comparison, or takes its mark away.
@@ -118,12 +131,16 @@ pub fn compare(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     view.shelf.marked = vec![a.clone(), b.clone()];
     view.shelf.compare_up = 0;
     view.focus = PaneId::Compare;
-    let mut effects: Vec<Effect> = [&a, &b]
+    let listed = |id: &CheckpointId| facts.state.checkpoints.iter().find(|c| c.checkpoint == *id).map(subject);
+    let (Some(first), Some(second)) = (listed(&a), listed(&b)) else {
+        return vec![Effect::Notice(tr!("no checkpoint is listed"))];
+    };
+    let mut effects: Vec<Effect> = [&first, &second]
         .into_iter()
-        .filter(|id| !facts.desk.bench.dossiers.contains_key(*id))
-        .map(|id| Effect::Ask(Ask::Bench(BenchAsk::Dossier(id.clone()))))
+        .filter(|s| !facts.desk.bench.dossiers.contains_key(&s.id))
+        .map(|s| Effect::Ask(Ask::Bench(BenchAsk::Dossier(s.clone()))))
         .collect();
-    effects.push(Effect::Ask(Ask::Bench(BenchAsk::Compare(a.clone(), b.clone(), SEEDS))));
+    effects.push(Effect::Ask(Ask::Bench(BenchAsk::Compare(first, second, SEEDS))));
     effects.push(Effect::Notice(tr!("comparing {a} and {b} on {n} held-out seeds", a = a, b = b, n = SEEDS)));
     effects
 }

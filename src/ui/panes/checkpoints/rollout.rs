@@ -15,7 +15,9 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let previous = format::or_unset(previous, ToString::to_string);
     let lines = [(tr!("serving"), serving, Role::Strong), (tr!("since"), since, Role::Text), (tr!("previous"), previous, Role::Text)];
     let mut y = labelled(&mut inner, 0, 0, &lines);
-    let later = tr!("canary, guards and automatic rollback are not built yet; P serves the chosen one, after its name was typed");
+    let later = tr!(
+        "P serves the chosen one, after `swap` and its name were typed; to go back, serve the previous one in the same way. Canary, guards, rollback and undo are not built yet"
+    );
     for line in text::wrap(&later, inner.width() as usize, inner.glyphs().ambiguous) {
         inner.text(0, y + 1, &line, Role::Dim);
         y += 1;

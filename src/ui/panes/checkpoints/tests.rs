@@ -41,8 +41,9 @@ fn two_are_marked_and_compared_and_the_serving_one_is_a_by_itself() {
     let (state, desk, mut view) = (state(), Desk::default(), view());
     press(Action::Down, &mut view, &state, &desk);
     assert_eq!(view.shelf.chosen, Some("deckhand-middle".into()), "what serves is the newest, and the cursor began there");
+    let of = |name: &str| subject(state.checkpoints.iter().find(|c| c.checkpoint.0 == name).unwrap());
     let asked = |effects: &[Effect]| {
-        effects.iter().any(|e| *e == Effect::Ask(Ask::Bench(BenchAsk::Compare("deckhand-final".into(), "deckhand-middle".into(), SEEDS))))
+        effects.iter().any(|e| *e == Effect::Ask(Ask::Bench(BenchAsk::Compare(of("deckhand-final"), of("deckhand-middle"), SEEDS))))
     };
     assert!(asked(&press(Action::Compare, &mut view, &state, &desk)));
     assert_eq!(view.focus, PaneId::Compare);
