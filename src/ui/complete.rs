@@ -53,6 +53,10 @@ fn known(entry: &Entry, place: usize, state: &DashState) -> Vec<String> {
     if entry.action == Action::Series {
         return Figure::ALL.iter().map(|f| f.name().to_owned()).collect();
     }
+    if place == 0 && matches!(entry.action, Action::BreakIf | Action::BreakOnce) {
+        let names = super::stops::PRESETS.iter().filter_map(|p| p.split(' ').next());
+        return names.map(str::to_owned).collect();
+    }
     match (entry.argument.trim_matches(['[', ']']), place) {
         ("CHECKPOINT", 0) => state.checkpoints.iter().map(|c| c.checkpoint.to_string()).collect(),
         ("LANE", 0) => state.lanes.keys().map(ToString::to_string).collect(),
@@ -109,6 +113,7 @@ mod tests {
         assert_eq!(words("export j"), ["json"]);
         assert_eq!(words("swap deckhand-f"), ["deckhand-final"]);
         assert_eq!(words("series return,policy-l"), ["policy-loss"]);
+        assert_eq!(words("break tool"), ["tool-error"]);
         assert_eq!(words("sw deckhand-f"), ["deckhand-final"], "a short name will do");
         assert_eq!(words("breakpoints "), ["clear", "delete", "presets"]);
         assert_eq!(words("checkp"), ["checkpoints"]);

@@ -1,7 +1,7 @@
 //! What the focused pane shows, as records: for copies and exports.
 
-use super::panes::{alerts, chain, curves};
-use super::view::{PaneId, View};
+use super::panes::{alerts, chain, checkpoints, curves, log, rules, tools};
+use super::view::{PaneId, Scroll, View};
 use crate::event::num::Float;
 use crate::state::{DashState, LaneState, Row, RowKind, ToolStats};
 use serde::Serialize;
@@ -13,17 +13,21 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
     match view.active() {
         PaneId::Chain => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
         pane @ (PaneId::Reward | PaneId::Curves) => Ok(curves::records(state, view, pane)),
-        PaneId::Tools => all(busiest_first(state).into_iter().map(tool)),
+        PaneId::Tools => all(tools::ordered(state).into_iter().map(tool)),
         PaneId::Gpu => all(state.telemetry_history.last().iter().map(|(t_ns, sample)| json!({"t_ns": t_ns, "sample": sample}))),
         PaneId::Alerts => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
-        PaneId::Log => all(state.log.iter()),
+        PaneId::Log => {
+            let mut shown: Vec<_> = log::stood(state, &view.log, Scroll::default()).collect();
+            shown.reverse();
+            all(shown.into_iter())
+        }
         PaneId::Memory | PaneId::Inspector | PaneId::Prompt | PaneId::Recall => all(lane.iter().map(|l| &l.episode)),
         PaneId::Transcript => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
         PaneId::Episodes => all(state.episodes.iter()),
         PaneId::Timeline => all(lane.iter().flat_map(|l| steps(l))),
-        PaneId::Checkpoints => all(state.checkpoints.iter()),
+        PaneId::Checkpoints => all(checkpoints::ordered(state).into_iter()),
         PaneId::Compare | PaneId::Rollout | PaneId::Silences | PaneId::Request => Ok(Vec::new()),
-        PaneId::Rules | PaneId::RuleDetail => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
+        PaneId::Rules | PaneId::RuleDetail => all(rules::shown(state, view).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
         PaneId::Vitals => all(state.updates.iter()),
         PaneId::Evaluations => all(state.evaluations.iter()),
     }
@@ -40,26 +44,26 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
             transcript.rows.iter().position(|row| row.seq == seq)?
         }
         PaneId::Log => {
-            let fresh = if scroll.follow { 0 } else { state.log.total().saturating_sub(scroll.total_at_stop) };
-            last.saturating_sub(scroll.up.saturating_add(fresh as usize))
+            // Those that came since following stopped stand below what is seen.
+            let below = records.len().saturating_sub(log::stood(state, &view.log, scroll).count());
+            last.saturating_sub(scroll.up.saturating_add(below))
         }
         PaneId::Alerts => scroll.up.min(last),
         PaneId::Transcript => {
             let seq = view.replay.place.map_or(state.seq, |place| place.cursor.seq);
             state.lane(view.lane)?.transcript.rows.iter().rposition(|row| row.seq <= seq)?
         }
-        PaneId::Tools => 0,
+        PaneId::Tools => tools::chosen_index(state, view),
+        PaneId::Checkpoints => checkpoints::chosen_index(state, &view.shelf),
+        PaneId::Rules | PaneId::RuleDetail => rules::at(&rules::shown(state, view), view),
         pane @ (PaneId::Reward | PaneId::Curves) => curves::in_view(state, view, pane)?,
         PaneId::Gpu
         | PaneId::Memory
         | PaneId::Episodes
         | PaneId::Inspector
         | PaneId::Timeline
-        | PaneId::Checkpoints
         | PaneId::Compare
         | PaneId::Rollout
-        | PaneId::Rules
-        | PaneId::RuleDetail
         | PaneId::Silences
         | PaneId::Vitals
         | PaneId::Evaluations
@@ -100,12 +104,6 @@ fn all<T: Serialize>(items: impl Iterator<Item = T>) -> Result<Vec<Value>, Error
 fn steps(lane: &LaneState) -> impl Iterator<Item = Value> + '_ {
     let episode = lane.episode.episode;
     lane.episode.rewards.iter().map(move |p| json!({"episode": episode, "step": p.step, "t_ns": p.t_ns, "reward": Float(p.value)}))
-}
-
-fn busiest_first(state: &DashState) -> Vec<(&String, &ToolStats)> {
-    let mut tools: Vec<_> = state.tools.iter().collect();
-    tools.sort_by_key(|(name, t)| (std::cmp::Reverse(t.calls_total), name.as_str()));
-    tools
 }
 
 fn tool((name, t): (&String, &ToolStats)) -> Value {

@@ -170,7 +170,8 @@ impl Session {
         Ok(self.note())
     }
 
-    /// Live and replay go by what is looked at now; every other screen is where it was left.
+    /// A recording that was named opens on the replay screen, and live and replay go by what is looked at now; every other screen
+    /// is where it was left.
     fn resume_screens(&self, view: &mut View) {
         let start = view.screen;
         for (screen, pane) in self.focus_left.iter().chain([(&self.screen, &self.focus)]) {
@@ -179,7 +180,7 @@ impl Session {
             }
         }
         let goes_by_source = |screen| matches!(screen, ScreenId::Live | ScreenId::Replay);
-        let screen = if goes_by_source(self.screen) { start } else { self.screen };
+        let screen = if goes_by_source(self.screen) || start == ScreenId::Replay { start } else { self.screen };
         view.screen = screen;
         view.focus = view.focus_left.remove(&screen).unwrap_or(screen.panes()[0]);
     }

@@ -348,11 +348,16 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
         Some(_) => vec![Effect::StepPlayback(unit, 1)],
         None => vec![Effect::Send(Command::Step { lane: view.lane, unit, count: 1 })],
     };
-    let pace = |pace: Pace| match facts.playback {
-        Some(_) => vec![Effect::SetSpeed(pace)],
-        None => vec![Effect::Send(Command::SetPace(pace))],
+    let told = facts.playback.map_or(facts.state.pace.unwrap_or(Pace::Times(1.0)), |p| p.speed);
+    // Until the engine has answered, the pace that was asked for last counts: `)))` is three steps.
+    let current = view.pace_asked.filter(|(_, before)| *before == told).map_or(told, |(asked, _)| asked);
+    let mut pace = |pace: Pace| {
+        view.pace_asked = Some((pace, told));
+        match facts.playback {
+            Some(_) => vec![Effect::SetSpeed(pace)],
+            None => vec![Effect::Send(Command::SetPace(pace))],
+        }
     };
-    let current = facts.playback.map_or(facts.state.pace.unwrap_or(Pace::Times(1.0)), |p| p.speed);
     match action {
         Action::TogglePause => match (facts.playback, facts.state.run_state) {
             (Some(p), _) if p.playing => vec![Effect::Play(false)],

@@ -274,6 +274,8 @@ pub struct View {
     pub tool: Option<String>,
     /// Of the checkpoints screen.
     pub shelf: Shelf,
+    /// The pace that was asked for, and the one there was then: it counts until the engine has answered.
+    pub pace_asked: Option<(Pace, Pace)>,
     /// Nobody was here before: the hints say what to begin with.
     pub newcomer: bool,
     pub replay: ReplayView,

@@ -189,7 +189,10 @@ impl App {
                 "/" => help.is_typing = true,
                 "enter" => return entries.get(help.at.min(entries.len().saturating_sub(1))).into_iter().for_each(|e| self.do_entry(e)),
                 "esc" if !help.filter.text().is_empty() => help = Help::default(),
-                _ => return,
+                // What leads out closes it; any other key is no word to the run that goes on beneath.
+                "esc" | "q" | "?" | "ctrl-c" => return,
+                ":" => return self.open_command(""),
+                _ => self.notice = tr!("/ filters, enter runs, esc closes"),
             }
         }
         self.open = Open::Help(help);

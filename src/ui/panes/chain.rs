@@ -67,7 +67,7 @@ pub fn legend(measure: TokenMeasure) -> String {
     match measure {
         TokenMeasure::Surprise => tr!("tokens by surprise: 0 certain, 9 from 4.5 nats (log-probability -4.5)"),
         TokenMeasure::Entropy => tr!("tokens by entropy: 0 certain, 9 from 4.5 nats"),
-        TokenMeasure::Advantage => tr!("tokens by advantage: + and - with its size in halves"),
+        TokenMeasure::Advantage => tr!("tokens by advantage: + above 0.05, - below -0.05, 0 between"),
         TokenMeasure::LossMask => tr!("tokens by loss mask: 1 counts in the loss, 0 does not"),
         TokenMeasure::Mismatch => tr!("tokens by mismatch of trainer and sampler: 0 agree, 9 from 0.9 nats"),
     }

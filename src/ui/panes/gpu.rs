@@ -17,7 +17,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     };
     let mut inner = pane.open(canvas, &badge);
     let Some(sample) = &state.telemetry else {
-        notice(&mut inner, &tr!("waiting for the first sample"));
+        let text = match pane.ctx.playback {
+            Some(_) => tr!("n/a: no sample was recorded up to here"),
+            None => tr!("waiting for the first sample"),
+        };
+        notice(&mut inner, &text);
         return;
     };
     // The host's lines stand below and are never pushed out by devices.

@@ -72,8 +72,8 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let dropped = dropped(state);
     let footer = footer_rows(inner.height(), &dropped);
     let rows = inner.height().saturating_sub(footer);
-    let skip = (fresh(state, scroll) + scroll.up).min(state.log.len().saturating_sub(usize::from(rows > 0)));
-    let older: Vec<&LogRow> = state.log.iter().rev().skip(skip).filter(|row| view.shows(row)).take(rows as usize).collect();
+    let skip = scroll.up.min(scroll_max(state, view, scroll, inner.height()));
+    let older: Vec<&LogRow> = stood(state, view, scroll).skip(skip).take(rows as usize).collect();
     if older.is_empty() {
         let text = if state.log.is_empty() {
             tr!("no log lines yet")
@@ -145,10 +145,15 @@ fn fresh(state: &DashState, scroll: Scroll) -> usize {
     if scroll.follow { 0 } else { state.log.total().saturating_sub(scroll.total_at_stop) as usize }
 }
 
+/// The rows that are shown, the newest first, without those that came since following stopped.
+pub fn stood<'s>(state: &'s DashState, view: &'s LogView, scroll: Scroll) -> impl Iterator<Item = &'s LogRow> {
+    state.log.iter().rev().skip(fresh(state, scroll)).filter(|row| view.shows(row))
+}
+
 /// How far up there is a row to see in a pane whose inside has `height` rows.
-pub fn scroll_max(state: &DashState, scroll: Scroll, height: u16) -> usize {
+pub fn scroll_max(state: &DashState, view: &LogView, scroll: Scroll, height: u16) -> usize {
     let rows = height.saturating_sub(footer_rows(height, &dropped(state))) as usize;
-    state.log.len().saturating_sub(rows + fresh(state, scroll))
+    stood(state, view, scroll).count().saturating_sub(rows)
 }
 
 fn footer_rows(height: u16, dropped: &str) -> u16 {

@@ -108,7 +108,7 @@ pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
 pub fn scroll_max(state: &DashState, view: &View, id: PaneId, scroll: Scroll, inside: (u16, u16)) -> usize {
     let height = inside.1;
     match id {
-        PaneId::Log => log::scroll_max(state, scroll, height),
+        PaneId::Log => log::scroll_max(state, &view.log, scroll, height),
         PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
         PaneId::Gpu => gpu::devices(state).saturating_sub(1),
         PaneId::Vitals | PaneId::Evaluations => curves::scroll_max(state, id, height),

@@ -24,7 +24,7 @@ fn word(state: AlertState) -> String {
 }
 
 /// Rules that hold what `:filter` said.
-fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Alert<'s>> {
+pub fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Alert<'s>> {
     let needle = view.rules_filter.to_lowercase();
     let holds = |a: &Alert<'_>| {
         let text = format!("{} {} {} {}", a.change.rule, a.change.severity, a.change.summary, word(a.change.state));
@@ -34,7 +34,7 @@ fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Alert<'s>> {
 }
 
 /// Index of the rule under the cursor.
-fn at(alerts: &[Alert<'_>], view: &View) -> usize {
+pub fn at(alerts: &[Alert<'_>], view: &View) -> usize {
     let chosen = view.rule.as_deref();
     alerts.iter().position(|a| Some(a.change.rule.as_str()) == chosen).unwrap_or(0)
 }
@@ -112,18 +112,21 @@ fn row(inner: &mut Canvas<'_>, y: u16, alert: &Alert<'_>, end: u16, now_t_ns: u6
 
 /// The rule's state over the last half hour, one letter a cell: the worst that it was in each.
 fn track(state: &DashState, alert: &Alert<'_>, plain: bool) -> String {
-    let start = state.t_ns.saturating_sub(TRACK_NS);
-    let step = TRACK_NS / u64::from(TRACK_CELLS);
-    let changes: Vec<(u64, AlertState)> =
-        state.alerts.iter().filter(|(_, c)| c.rule == alert.change.rule).map(|(t_ns, c)| (*t_ns, c.state)).collect();
+    // The right edge is now; what lies before the run is blank.
+    let start = i128::from(state.t_ns) - i128::from(TRACK_NS);
+    let step = i128::from(TRACK_NS) / i128::from(TRACK_CELLS);
+    let changes: Vec<(i128, AlertState)> =
+        state.alerts.iter().filter(|(_, c)| c.rule == alert.change.rule).map(|(t_ns, c)| (i128::from(*t_ns), c.state)).collect();
     let blank = if plain { "." } else { "·" };
-    (0..u64::from(TRACK_CELLS))
+    (0..i128::from(TRACK_CELLS))
         .map(|cell| {
             let (from, to) = (start + cell * step, start + (cell + 1) * step);
             let before = changes.iter().rev().find(|(t_ns, _)| *t_ns <= from).map(|(_, s)| *s);
-            let within = changes.iter().filter(|(t_ns, _)| (from..to).contains(t_ns)).map(|(_, s)| *s);
+            let within = changes.iter().filter(|(t_ns, _)| *t_ns > from && *t_ns <= to).map(|(_, s)| *s);
             let all: Vec<AlertState> = before.into_iter().chain(within).collect();
-            if all.contains(&AlertState::Firing) {
+            if to <= 0 {
+                " "
+            } else if all.contains(&AlertState::Firing) {
                 "F"
             } else if all.contains(&AlertState::Pending) {
                 "P"

@@ -72,7 +72,11 @@ fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
 fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let width = inner.width();
     let Some(sample) = &ctx.state.telemetry else {
-        notice(inner, &tr!("waiting for the first sample"));
+        let text = match ctx.playback {
+            Some(_) => tr!("n/a: no sample was recorded up to here"),
+            None => tr!("waiting for the first sample"),
+        };
+        notice(inner, &text);
         return;
     };
     let line = match &sample.gpu {

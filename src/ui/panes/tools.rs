@@ -36,7 +36,9 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let shown = if hidden > 0 { rows.saturating_sub(1) } else { rows };
     let mut y = 1;
     let chosen = chosen(pane.ctx.state, pane.ctx.view);
-    for (name, stats) in order.iter().take(shown) {
+    let at = order.iter().position(|(name, _)| Some(name.as_str()) == chosen).unwrap_or(0);
+    let skip = (at + 1).saturating_sub(shown.max(1));
+    for (name, stats) in order.iter().skip(skip).take(shown) {
         row(&mut inner, y, (name, stats), name_width, &columns);
         if pane.is_active() && Some(name.as_str()) == chosen {
             inner.restyle(0, y, width, Role::Selected);
@@ -54,7 +56,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 }
 
 /// The busiest first; names settle ties.
-fn ordered(state: &DashState) -> Vec<(&String, &ToolStats)> {
+pub fn ordered(state: &DashState) -> Vec<(&String, &ToolStats)> {
     let mut order: Vec<_> = state.tools.iter().collect();
     order.sort_by_key(|(name, t)| (std::cmp::Reverse(t.calls_total), name.as_str()));
     order
@@ -65,6 +67,12 @@ fn chosen<'s>(state: &'s DashState, view: &View) -> Option<&'s str> {
     let order = ordered(state);
     let named = order.iter().find(|(name, _)| Some(name.as_str()) == view.tool.as_deref());
     named.or(order.first()).map(|(name, _)| name.as_str())
+}
+
+/// Where that stands among `ordered`.
+pub fn chosen_index(state: &DashState, view: &View) -> usize {
+    let chosen = chosen(state, view);
+    ordered(state).iter().position(|(name, _)| Some(name.as_str()) == chosen).unwrap_or(0)
 }
 
 /// Moves the cursor.

@@ -30,7 +30,7 @@ pub struct Shelf {
 }
 
 /// The newest first, by training step.
-fn ordered(state: &DashState) -> Vec<&CheckpointListed> {
+pub fn ordered(state: &DashState) -> Vec<&CheckpointListed> {
     let mut all: Vec<&CheckpointListed> = state.checkpoints.iter().collect();
     all.sort_by(|a, b| b.training_step.cmp(&a.training_step).then_with(|| a.checkpoint.cmp(&b.checkpoint)));
     all
@@ -41,6 +41,12 @@ fn chosen<'s>(state: &'s DashState, shelf: &Shelf) -> Option<&'s CheckpointListe
     let all = ordered(state);
     let named = |id: &CheckpointId| all.iter().find(|c| c.checkpoint == *id).copied();
     shelf.chosen.as_ref().and_then(named).or_else(|| state.serving.as_ref().and_then(named)).or(all.first().copied())
+}
+
+/// Where that stands in the list.
+pub fn chosen_index(state: &DashState, shelf: &Shelf) -> usize {
+    let chosen = chosen(state, shelf).map(|c| &c.checkpoint);
+    ordered(state).iter().position(|c| Some(&c.checkpoint) == chosen).unwrap_or(0)
 }
 
 /// The two to compare: those that are marked; where fewer are, the chosen one is B and what serves is A.

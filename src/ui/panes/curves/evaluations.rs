@@ -20,7 +20,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     if evaluations.is_empty() {
         notice(
             &mut inner,
-            &tr!("no evaluation in this run: `pilothouse eval --json` writes them, and a recording that has some shows them here"),
+            &tr!("no evaluation in this run: a recording with EvaluationCompleted events shows them here; gc evaluates checkpoints now"),
         );
         return;
     }

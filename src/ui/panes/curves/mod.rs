@@ -75,7 +75,7 @@ pub fn draw_curves(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
     let cells = cells(inner.width(), inner.height(), figures.len());
     for (cell, figure) in cells.iter().zip(&figures) {
-        // The first one leads: only it has the cursor's values, but all move together.
+        // They move together.
         draw_panel(&mut inner.part(*cell), scene, &[*figure]);
     }
 }
@@ -83,7 +83,7 @@ pub fn draw_curves(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 /// Why the training screen is empty, and what to do.
 pub fn untrained(state: &DashState) -> String {
     if state.updates.is_empty() {
-        tr!("n/a (no training in this run): `pilothouse train bc --json` writes its updates, and a recording that has some shows them here")
+        tr!("n/a (no training in this run): a recording whose run was trained, with UpdateCompleted events, shows its curves here")
     } else {
         tr!("n/a (this training has no figures)")
     }

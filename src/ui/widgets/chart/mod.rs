@@ -152,7 +152,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Columns of cells of the plot that have a mark, and its letter: `+` where they are of several kinds, `^` for the cursor.
+    /// Columns of cells of the plot that have a mark, and its letter, where they are of several kinds that of the weightiest; `^` for the cursor.
     fn letters(&self, dots_x: usize) -> Vec<(u16, char)> {
         let mut letters: Vec<(u16, char)> = Vec::new();
         let cursor = self.cursor.map(|x| Mark { x, letter: '^' });
@@ -165,11 +165,22 @@ impl Chart<'_> {
             match letters.iter_mut().rev().find(|(at, _)| *at == x) {
                 Some((_, letter)) if *letter == mark.letter => {}
                 Some((_, letter)) if mark.letter == '^' => *letter = '^',
-                Some((_, letter)) => *letter = '+',
+                // A swap changes what the curve is of, an alert says that something is wrong, a pause neither.
+                Some((_, letter)) => *letter = if weight(mark.letter) > weight(*letter) { mark.letter } else { *letter },
                 None => letters.push((x, mark.letter)),
             }
         }
         letters
+    }
+}
+
+/// Which of two marks in one column is named.
+fn weight(letter: char) -> u8 {
+    match letter {
+        '^' => 3,
+        'S' => 2,
+        'A' => 1,
+        _ => 0,
     }
 }
 
