@@ -50,7 +50,7 @@ pub struct GlobalArgs {
     #[arg(long, global = true, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), help_heading = "Global")]
     pub ambiguous_width: Option<u8>,
     /// Language of the screen: en or zh-CN
-    #[arg(long, global = true, value_name = "LANG", value_parser = ["en", "zh-CN", "zh"], help_heading = "Global")]
+    #[arg(long, global = true, value_name = "LANG", value_parser = [PossibleValue::new("en"), PossibleValue::new("zh-CN").alias("zh")], help_heading = "Global")]
     pub lang: Option<String>,
     /// Fewer bytes a second, for slow links
     #[arg(long, global = true, help_heading = "Global")]

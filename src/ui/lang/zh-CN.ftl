@@ -241,8 +241,8 @@ Keys-and-commands = 按键与命令
 ## chrome: hints
 
 menu = 菜单
-new-here-help-shows-every-key-pause-pauses-step-steps-quit-quits = 第一次使用？{ $help } 列出所有按键，{ $pause } 暂停，{ $step } 单步，{ $quit } 退出
-new-help-keys-pause-pause-quit-quit-0-menu = 新用户？{ $help } 按键，{ $pause } 暂停，{ $quit } 退出，0 菜单
+new-here-help-shows-every-key-pause-pauses-step-steps-quit-quits = 第一次使用：{ $help } 列出所有按键，{ $pause } 暂停，{ $step } 单步，{ $quit } 退出
+new-help-keys-pause-pause-quit-quit-0-menu = 新用户：{ $help } 按键，{ $pause } 暂停，{ $quit } 退出，0 菜单
 pause = 暂停
 cmd = 命令
 next-pane = 下一窗格
@@ -431,11 +431,11 @@ comparing-a-and-b-on-n-held-out-seeds = 正在 { $n } 个留出种子上对比 {
 ## checkpoints: rollout
 
 clock-of-the-run = 运行的 { $clock }
-serving = 已上线
+serving = 线上
 since = 开始于
 canary-guards-and-automatic-rollback-are-not-built-yet-P-serves-the-chosen-one-after-its-name-was-typed = 金丝雀、防护和自动回滚尚未实现；P 在键入名称后让所选检查点上线
 history = 历史
-to-began-to-serve = { $to } 开始上线
+to-began-to-serve = { $to } 上线
 
 ## curves: evaluations
 

@@ -169,6 +169,7 @@ impl<'a> Canvas<'a> {
 
     fn put(&mut self, x: u16, y: u16, grapheme: &str, cells: u16, style: Style) {
         let (x, y) = (self.area.x + x, self.area.y + y);
+        self.halve_before(x, y);
         for covered in 1..cells {
             if let Some(cell) = self.buffer.cell_mut((x + covered, y)) {
                 cell.reset();
@@ -182,6 +183,15 @@ impl<'a> Canvas<'a> {
             let native = text::grapheme_width(grapheme, Ambiguous::Narrow) as u16;
             let forced = NonZeroU16::new(cells).filter(|c| c.get() != native);
             cell.set_diff_option(forced.map_or(CellDiffOption::None, CellDiffOption::ForcedWidth));
+        }
+    }
+
+    /// A wide character whose second half is written over is none any more: on the terminal it would hide what is written.
+    fn halve_before(&mut self, x: u16, y: u16) {
+        let cell = x.checked_sub(1).and_then(|before| self.buffer.cell_mut((before, y)));
+        let is_wide = |symbol: &str| !symbol.is_ascii() && text::grapheme_width(symbol, self.glyphs.ambiguous) > 1;
+        if let Some(cell) = cell.filter(|cell| is_wide(cell.symbol())) {
+            cell.set_symbol(" ").set_diff_option(CellDiffOption::None);
         }
     }
 
@@ -253,6 +263,18 @@ mod tests {
         canvas.text(0, 7, "below", Role::Text);
         canvas.part(Rect::new(2, 1, 50, 50)).text(0, 0, "long", Role::Text);
         assert_eq!(rows(&buffer), [" 工   ", "   l  "]);
+    }
+
+    #[test]
+    fn a_frame_over_wide_text_leaves_no_half_of_a_character() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 8, 3));
+        let mut canvas = Canvas::new(&mut buffer, Rect::new(0, 0, 8, 3), &Plain, Glyphs::default());
+        for y in 0..3 {
+            canvas.text(0, y, "回合轨迹", Role::Text);
+        }
+        canvas.part(Rect::new(1, 0, 6, 3)).frame("", "", false);
+        assert_eq!(rows(&buffer)[0], " ┌─  ─┐ ");
+        assert_eq!(rows(&buffer)[2], " └────┘ ");
     }
 
     #[test]
