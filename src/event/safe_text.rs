@@ -7,6 +7,8 @@ use unicode_width::UnicodeWidthChar;
 
 /// Combining marks that may follow one base character before the rest is dropped.
 const MARKS_MAX: usize = 8;
+/// Joiners of one emoji: a family has three, and no emoji has ten.
+const JOINERS_MAX: usize = 9;
 
 /// Text without control characters, escapes, bidirectional overrides or invisible characters.
 ///
@@ -22,18 +24,25 @@ impl SafeText {
     pub fn new(untrusted: &str) -> Self {
         let mut out = String::with_capacity(untrusted.len());
         let mut marks = 0;
+        let mut joiners = 0;
         let mut chars = untrusted.chars().peekable();
         let mut previous = '\0';
         while let Some(c) = chars.next() {
             let is_mark = is_mark(c);
             marks = if is_mark { marks + 1 } else { 0 };
+            if !is_emoji(c) && c != '\u{200d}' {
+                joiners = 0;
+            }
             match c {
                 '\n' | '\t' => out.push(c),
                 '\r' if chars.peek() == Some(&'\n') => {}
                 '\0'..='\x1f' => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
                 '\x7f' => out.push('\u{2421}'),
                 // A joiner is wanted between the parts of one emoji only.
-                '\u{200d}' if is_emoji(previous) && chars.peek().copied().is_some_and(is_emoji) => out.push(c),
+                '\u{200d}' if joiners < JOINERS_MAX && is_emoji(previous) && chars.peek().copied().is_some_and(is_emoji) => {
+                    joiners += 1;
+                    out.push(c);
+                }
                 _ if is_hidden(c) => {
                     let _ = write!(out, "⟨U+{:04X}⟩", c as u32);
                 }
@@ -75,7 +84,9 @@ fn is_emoji(c: char) -> bool {
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' | '\u{3164}' | '\u{115f}' | '\u{1160}' | '\u{ffa0}')
+        | '\u{2060}'..='\u{206f}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'
+        | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180d}' | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0d}' | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffe}' | '\u{ffff}' | '\u{f0000}'..='\u{10ffff}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' | '\u{3164}' | '\u{115f}' | '\u{1160}' | '\u{ffa0}')
 }
 
 impl Deref for SafeText {

@@ -256,7 +256,10 @@ impl Events<'_> {
                     self.spot.offset += bytes;
                     continue;
                 }
-                Taken::Torn(_) | Taken::End => return Ok(None),
+                Taken::Torn(_) | Taken::End => {
+                    self.unread.get_or_insert_with(|| "the file is shorter than when it was opened: it was changed meanwhile".to_owned());
+                    return Ok(None);
+                }
             }
             if !matches!(kind(&line), LineKind::Event(_)) || self.recording.map.rejected.binary_search(&here).is_ok() {
                 continue;

@@ -7,17 +7,16 @@ use crate::config::Config;
 use crate::event::*;
 use crate::journal::write_json;
 use crate::learn::{bootstrap_mean, wilson};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 pub fn run(args: &RunArgs, global: &GlobalArgs) -> Outcome {
     let config = configuration(global, Some(args))?;
-    let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    if args.headless || args.json || !has_terminal {
+    if args.headless || args.json || !super::screen::has_screen() {
         if !args.headless && !args.json {
-            note("pilothouse: there is no terminal, so this runs headless (--headless says so too)");
+            note("pilothouse: there is no terminal that can show a screen, so this runs headless (--headless says so too)");
         }
         return headless(args, &config);
     }

@@ -12,7 +12,7 @@ use crate::engine::{VerifyError, VerifyReport, verify, verify_policy};
 use crate::event::{Decoding, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::journal::{Header, Integrity, Recording, write_json};
 use crate::model::{DeviceChoice, LocalPolicy};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,8 +58,7 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         let integrity = super::screen::shot(recording, stop.or(from), shot, &args.size, args.screen.into(), config)?;
         return partial(&integrity);
     }
-    let has_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    if args.headless || args.json || !has_terminal {
+    if args.headless || args.json || !super::screen::has_screen() {
         return headless(&mut recording, args, from.unwrap_or(Seq(1)), stop);
     }
     let integrity = recording.integrity().clone();

@@ -13,12 +13,14 @@ use crate::telemetry::{Sampler, SamplerSettings};
 use crate::ui::desk::{Desk, ReplayDesk};
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::Lang;
+use crate::ui::recording_failure;
 use crate::ui::session::Said;
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::view::{Context, PlaybackView, ScreenId, View};
 use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
 use ratatui::layout::Rect;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -95,10 +97,17 @@ fn tier(config: &Config) -> Option<Tier> {
     }
 }
 
-fn ended(ended: Ended) -> Outcome {
+/// Whether there is a terminal, and one that can show more than lines.
+pub fn has_screen() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && std::io::stdin().is_terminal() && !is_dumb
+}
+
+fn ended(ended: Ended, is_recorded: bool) -> Outcome {
     match ended {
         Ended::Quit | Ended::HungUp => Ok(Code::Holds),
-        Ended::Signal(signal) => Err(Failure::failed(format!("ended by signal {signal}; what was recorded is whole"))),
+        Ended::Signal(signal) if is_recorded => Err(Failure::failed(format!("ended by signal {signal}; what was recorded is whole"))),
+        Ended::Signal(signal) => Err(Failure::failed(format!("ended by signal {signal}"))),
     }
 }
 
@@ -123,12 +132,13 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     sampler.stop();
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
-    if let Some(path) = recording {
-        note(format_args!("recorded to {}", path.display()));
+    if let Some(path) = &recording {
+        let what = if lost.is_some() { "what was committed is in" } else { "recorded to" };
+        note(format_args!("{what} {}", path.display()));
     }
     match lost {
         Some(reason) => Err(Failure::failed(reason)),
-        None => ended(outcome.map_err(Failure::failed)?),
+        None => ended(outcome.map_err(Failure::failed)?, recording.is_some()),
     }
 }
 
@@ -138,22 +148,27 @@ fn recordings(config: &Config) -> Option<PathBuf> {
     config.record.directory.clone().or_else(state)
 }
 
-/// Ends the run. Why the end of its recording could not be written, if so.
+/// Ends the run. Why its recording is not whole, if so: it failed before, or its end could not be written.
 fn lost_by_ending(started: Started) -> Option<String> {
     let (mut rest, mut deliveries) = (started.hub.subscribe(), Vec::new());
     rest.poll(&mut deliveries, 1);
-    deliveries.clear();
+    let before = deliveries.drain(..).find_map(|d| match d {
+        Delivery::Snapshot(state) => recording_failure(&state),
+        Delivery::Event(_) => None,
+    });
     started.shut_down();
     while rest.poll(&mut deliveries, usize::MAX) {}
-    deliveries.iter().find_map(|d| match d {
-        Delivery::Event(e) => {
-            if let Event::SinkFailed(failed) = &e.event {
-                Some(format!("{}: {}", failed.sink, failed.reason))
-            } else {
-                None
+    before.or_else(|| {
+        deliveries.iter().find_map(|d| match d {
+            Delivery::Event(e) => {
+                if let Event::SinkFailed(failed) = &e.event {
+                    Some(format!("{}: {}", failed.sink, failed.reason))
+                } else {
+                    None
+                }
             }
-        }
-        Delivery::Snapshot(_) => None,
+            Delivery::Snapshot(_) => None,
+        })
     })
 }
 
@@ -172,7 +187,7 @@ pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed:
         source.set_playing(false);
         source.seek(seq);
     }
-    ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?)
+    ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?, false)
 }
 
 /// A picture of the console at an event of a recording, without a terminal.

@@ -574,7 +574,7 @@ impl App {
         }
         let name = |n: u32| self.options.shots.join(format!("pilothouse-{}-{n}.{}", self.state.seq, format.extension()));
         let Some(path) = (0..100).map(name).find(|p| !p.exists()) else { return tr!("there are 100 pictures of this event already") };
-        match std::fs::write(&path, bytes) {
+        match super::export::write_new(&path, &bytes) {
             Ok(()) => tr!("wrote {path}", path = path.display()),
             Err(error) => format!("{}: {error}", path.display()),
         }

@@ -48,7 +48,12 @@ pub fn write_to(file: &str, bytes: &[u8]) -> String {
 
 /// A file that is there is never written over.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+    let written = OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes);
+    if written.is_err() {
+        // Half a file is of no use, and takes the room that the recording may need.
+        let _ = std::fs::remove_file(path);
+    }
+    written
 }
 
 fn failure(path: &Path, error: &io::Error) -> String {

@@ -37,4 +37,6 @@ pub mod view;
 mod watch;
 pub mod widgets;
 
+pub use panes::alerts::recording_failure;
+
 pub use app::{Ended, UiError, UiOptions, draw, run};

@@ -1,6 +1,7 @@
 //! What a terminal answers when it is asked for its background. The answer comes among the keys, at once, late or in pieces, and
 //! crossterm takes it for keys: alt-], then its characters, then alt-\ or ctrl-g. So it is picked out of them here, and never becomes a
-//! key press.
+//! key press. Other answers, to questions of programs that ran here before or of tmux, come in the same way and are passed over: a string that
+//! begins with `ESC ]`, `ESC P`, `ESC _`, `ESC ^` or `ESC X` and comes in one go is no typing.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -18,6 +19,11 @@ const ESCAPE: Duration = Duration::from_millis(40);
 const EXPECTED: Duration = Duration::from_secs(10);
 /// So long the rest of an answer that has begun may take.
 const REST: Duration = Duration::from_secs(5);
+
+/// A key that comes later than this behind the one before does not belong to a string of the terminal.
+const GAP: Duration = Duration::from_millis(100);
+/// Longer is no string of a terminal.
+const STRING_MAX: usize = 1 << 20;
 
 /// What came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +43,16 @@ pub struct Replies {
     /// An escape that was let go at last; `]` right behind it may still begin an answer.
     escaped: bool,
     reading: Option<Reading>,
+    passing: Option<Passing>,
+}
+
+/// A string that is passed over.
+#[derive(Debug)]
+struct Passing {
+    last: Instant,
+    length: usize,
+    /// The first half of its terminator came.
+    closing: bool,
 }
 
 /// An answer, as far as it has come.
@@ -76,23 +92,61 @@ fn escape() -> Event {
 impl Replies {
     /// `asked` is when the question goes out, if it does.
     pub fn new(asked: Option<Instant>) -> Self {
-        Self { asked, escape: None, escaped: false, reading: None }
+        Self { asked, escape: None, escaped: false, reading: None, passing: None }
     }
 
     /// What an event comes to; nothing while it may be part of an answer.
     pub fn take(&mut self, event: Event, now: Instant) -> Vec<Came> {
-        if self.asked.is_none() {
-            return vec![Came::Event(event)];
-        }
         let Event::Key(key) = &event else { return vec![Came::Event(event)] };
         if key.kind == KeyEventKind::Release {
             return vec![Came::Event(event)];
         }
         let sign = sign(key);
+        if self.passes_over(&sign, now) {
+            return Vec::new();
+        }
+        if self.asked.is_none() {
+            return vec![Came::Event(event)];
+        }
         match self.reading.take() {
             Some(reading) => self.go_on(reading, &sign, event, now),
             None => self.begin(&sign, event, now),
         }
+    }
+
+    /// Whether a key belongs to a string that is passed over.
+    fn passes_over(&mut self, sign: &Sign, now: Instant) -> bool {
+        if let Some(mut passing) = self.passing.take_if(|_| true) {
+            let is_late = now.saturating_duration_since(passing.last) > GAP || passing.length >= STRING_MAX;
+            (passing.last, passing.length) = (now, passing.length + 1);
+            match sign {
+                Sign::Bell | Sign::Alt('\\') if !is_late => return true,
+                Sign::Plain('\\') if passing.closing && !is_late => return true,
+                Sign::Escape if !passing.closing && !is_late => {
+                    passing.closing = true;
+                    self.passing = Some(passing);
+                    return true;
+                }
+                Sign::Plain(_) if !passing.closing && !is_late => {
+                    self.passing = Some(passing);
+                    return true;
+                }
+                Sign::Plain(_) | Sign::Alt(_) | Sign::Bell | Sign::Escape | Sign::Other => {}
+            }
+        }
+        let begins = match sign {
+            Sign::Alt('P' | '_' | '^' | 'X') => self.reading.is_none(),
+            Sign::Alt(']') => self.asked.is_none(),
+            Sign::Plain(_) | Sign::Alt(_) | Sign::Bell | Sign::Escape | Sign::Other => false,
+        };
+        if begins {
+            self.pass(now);
+        }
+        begins
+    }
+
+    fn pass(&mut self, now: Instant) {
+        self.passing = Some(Passing { last: now, length: 0, closing: false });
     }
 
     fn begin(&mut self, sign: &Sign, event: Event, now: Instant) -> Vec<Came> {
@@ -121,6 +175,7 @@ impl Replies {
 
     fn go_on(&mut self, mut reading: Reading, sign: &Sign, event: Event, now: Instant) -> Vec<Came> {
         let has_begun = reading.text.starts_with(BEGINS);
+        let in_one_go = now.saturating_duration_since(reading.last) <= GAP;
         reading.last = now;
         match sign {
             Sign::Plain('\\') if reading.closing => return self.answered(&reading.text),
@@ -130,8 +185,18 @@ impl Replies {
                 reading.text.push(*c);
                 reading.held.push(event);
                 if !(BEGINS.starts_with(&reading.text) || reading.text.starts_with(BEGINS)) {
+                    // The answer to another question.
+                    if in_one_go {
+                        self.pass(now);
+                        return Vec::new();
+                    }
                     return reading.held.into_iter().map(Came::Event).collect();
                 }
+            }
+            // Longer than any answer: the rest of it is no typing either.
+            Sign::Plain(_) if has_begun && !reading.closing => {
+                self.pass(now);
+                return Vec::new();
             }
             Sign::Plain(_) | Sign::Alt(_) | Sign::Bell | Sign::Escape | Sign::Other => {
                 // No answer after all, or a broken one: what had begun as one is no key.
@@ -247,8 +312,12 @@ mod tests {
     fn what_is_no_answer_stays_keys() {
         let start = Instant::now();
         let mut replies = Replies::new(Some(start));
-        let typed = keys("a]b11;\u{1b}]x\u{1b}]11;rg!");
+        let typed = keys("a]b11;");
         assert_eq!(feed(&mut replies, typed.clone(), start), typed.into_iter().map(Came::Event).collect::<Vec<_>>());
+        // With time between them they are keys that somebody presses.
+        let pressed = keys("\u{1b}]x");
+        assert_eq!(replies.take(pressed[0].clone(), start), []);
+        assert_eq!(replies.take(pressed[1].clone(), start + GAP * 2), pressed.into_iter().map(Came::Event).collect::<Vec<_>>());
         assert_eq!(replies.take(escape(), start), []);
         assert_eq!(replies.take(plain('q'), start), [Came::Event(escape()), Came::Event(plain('q'))]);
         assert_eq!(replies.take(escape(), start), []);
@@ -261,6 +330,32 @@ mod tests {
         assert_eq!(replies.idle(late), [Came::Event(keys("\u{1b}]").remove(0))]);
         // Where nothing was asked, nothing is held back.
         assert_eq!(Replies::new(None).take(escape(), start), [Came::Event(escape())]);
+    }
+
+    #[test]
+    fn answers_to_questions_of_others_are_no_keys() {
+        let start = Instant::now();
+        for asked in [None, Some(start)] {
+            for answer in [
+                "\u{1b}P>|tmux 3.4\u{1b}\\",
+                "\u{1b}]11;qqq\u{7}",
+                "\u{1b}]52;c;cXVpdA==\u{1b}\\",
+                "\u{1b}_Gi=31;OK\u{1b}\\",
+                "\u{1b}]10;rgb:ffff/ffff/ffff\u{7}",
+            ] {
+                let mut replies = Replies::new(asked);
+                assert_eq!(feed(&mut replies, keys(answer), start), [], "{answer:?}");
+                assert_eq!(replies.take(plain('q'), start), [Came::Event(plain('q'))], "{answer:?}");
+            }
+            // One that never ends lets keys through as soon as somebody presses them.
+            let mut replies = Replies::new(asked);
+            feed(&mut replies, keys("\u{1b}Pqqq"), start);
+            assert_eq!(replies.take(plain('q'), start + GAP * 2), [Came::Event(plain('q'))]);
+        }
+        // Two escapes lead out, however fast they come.
+        let mut replies = Replies::new(None);
+        feed(&mut replies, keys("\u{1b}Pqq"), start);
+        assert_eq!(feed(&mut replies, vec![escape(), escape(), plain('q')], start), [Came::Event(escape()), Came::Event(plain('q'))]);
     }
 
     #[test]

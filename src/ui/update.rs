@@ -132,7 +132,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Screen(screen) => {
             view.go(screen);
             match screen {
-                ScreenId::Checkpoints => panes::checkpoints::enter(facts),
+                ScreenId::Checkpoints => panes::checkpoints::enter(view, facts),
                 ScreenId::Live | ScreenId::Replay | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => Vec::new(),
             }
         }

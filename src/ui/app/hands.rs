@@ -16,6 +16,8 @@ use std::path::Path;
 const NEWCOMER_KEYS: u32 = 4;
 /// Actions that the palette remembers.
 const RECENT_MAX: usize = 20;
+/// A longer paste would be cut, and then mean something else.
+const PASTE_BYTES_MAX: usize = 4_000;
 /// Rows that a page of a list moves.
 const PAGE: usize = 10;
 const WHEEL: usize = 3;
@@ -56,6 +58,9 @@ impl App {
     /// A paste is text where text is typed, and nothing elsewhere.
     pub(super) fn type_text(&mut self, text: &str) {
         match &mut self.open {
+            Open::Command(_) | Open::Search(_) if text.len() > PASTE_BYTES_MAX => {
+                self.notice = tr!("a line takes at most {n} bytes: nothing was put in", n = PASTE_BYTES_MAX);
+            }
             Open::Command(line) => {
                 line.insert(text);
                 offer_to(line, &self.state);

@@ -9,8 +9,14 @@ use crate::ui::widgets::text::wrap;
 use crate::ui::widgets::{Canvas, Role};
 use ratatui::layout::Rect;
 
-pub fn quit(canvas: &mut Canvas<'_>) {
-    let text = tr!("Quitting ends this run; what was recorded is kept.  y quits, any other key goes on");
+pub fn quit(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
+    let text = match crate::ui::recording_failure(cx.state) {
+        None => tr!("Quitting ends this run; what was recorded is kept.  y quits, any other key goes on"),
+        Some(reason) => tr!(
+            "Quitting ends this run, whose recording FAILED: what was not committed is lost ({reason}).  y quits, any other key goes on",
+            reason = reason
+        ),
+    };
     dialog(canvas, &tr!("Quit"), &[&text]);
 }
 

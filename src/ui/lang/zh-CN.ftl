@@ -314,7 +314,6 @@ n-a-what-is-here-does-not-say-where-its-tokens-end = n/a：这里没有 token �
 tokens-as-they-are = token 不做标注
 tokens-by-surprise-0-certain-9-from-4-5-nats-log-probability-4-5 = token 意外度：0 为确定，9 为 4.5 nats 以上（对数概率 -4.5）
 tokens-by-entropy-0-certain-9-from-4-5-nats = token 熵：0 为确定，9 为 4.5 nats 以上
-tokens-by-advantage-and-with-its-size-in-halves = token 优势：+ 和 -，数值以 0.5 为单位
 tokens-by-loss-mask-1-counts-in-the-loss-0-does-not = token 损失掩码：1 计入损失，0 不计
 tokens-by-mismatch-of-trainer-and-sampler-0-agree-9-from-0-9-nats = token 训练与采样不一致：0 为一致，9 为 0.9 nats 以上
 future = (未来)
@@ -386,7 +385,6 @@ and-n-more = 另有 { $n } 个
 seeds-list-more = 种子 { $list }{ $more }
 better = 更好
 WORSE = 更差 !
-inconclusive = 不确定
 success = 成功率
 final-reward = 终局奖励
 return = 回报
@@ -421,7 +419,6 @@ promote-typed = 上线（需键入）
 
 no-checkpoint-is-listed = 没有列出检查点
 evaluating-id-on-n-held-out-seeds = 正在用 { $n } 个留出种子评估 { $id }
-verifying-id = 正在校验 { $id }
 mark-taken-away-from-id = 已取消 { $id } 的标记
 a-and-b-are-marked-d-compares-them = 已标记 { $a } 和 { $b }；d 对比
 one-is-marked-as-A-mark-another-and-press-d = 已标记一个为 A；再标记一个后按 d
@@ -433,13 +430,11 @@ comparing-a-and-b-on-n-held-out-seeds = 正在 { $n } 个留出种子上对比 {
 clock-of-the-run = 运行的 { $clock }
 serving = 线上
 since = 开始于
-canary-guards-and-automatic-rollback-are-not-built-yet-P-serves-the-chosen-one-after-its-name-was-typed = 金丝雀、防护和自动回滚尚未实现；P 在键入名称后让所选检查点上线
 history = 历史
 to-began-to-serve = { $to } 上线
 
 ## curves: evaluations
 
-no-evaluation-in-this-run-pilothouse-eval-json-writes-them-and-a-recording-that-has-some-shows-them-here = 本次运行没有评估：`pilothouse eval --json` 会写出评估，含有评估的录制在此显示
 agent = 智能体
 level = 难度
 success-95-interval = 成功率  95% 区间
@@ -474,7 +469,6 @@ at-most-n-curves-can-be-told-apart-in-one-chart = 一张图最多能分辨 { $n 
 
 one-of-n = { $n } 条之一
 n-more-down = 还有 { $n } 条：向下
-n-a-no-training-in-this-run-pilothouse-train-bc-json-writes-its-updates-and-a-recording-that-has-some-shows-them-here = n/a（本次运行没有训练）：`pilothouse train bc --json` 会写出更新，含有更新的录制在此显示
 n-a-this-training-has-no-figures = n/a（此训练没有指标）
 
 ## curves: panel
@@ -948,3 +942,25 @@ command-theme = 主题
 command-colors = 颜色
 command-export = 导出
 command-shot = 截图
+
+## Checkpoints, pictures and lines: what came later
+
+a-picture-s-name-ends-with-svg-png-txt-or-ans = 图片文件名须以 .svg、.png、.txt 或 .ans 结尾
+id-not-verified-reason = { $id }：未能校验：{ $reason }
+a-line-takes-at-most-n-bytes-nothing-was-put-in = 一行最多 { $n } 字节：未粘贴任何内容
+filters-enter-runs-esc-closes = / 筛选，enter 执行，esc 关闭
+Quitting-ends-this-run-whose-recording-FAILED-what-was-not-committed-is-lost-reason-y-quits-any-other-key-goes-on = 退出将结束本次运行，且其录制已失败：未提交的内容已丢失（{ $reason }）。按 y 退出，其他键继续
+tokens-by-advantage-above-0-05-below-0-05-0-between = 按优势标记 token：+ 高于 0.05，- 低于 -0.05，其间为 0
+n-a-no-sample-was-recorded-up-to-here = n/a：到此为止没有录制任何采样
+n-a-no-training-in-this-run-a-recording-whose-run-was-trained-with-UpdateCompleted-events-shows-its-curves-here = n/a（本次运行没有训练）：含训练更新事件的录制会在此显示曲线
+no-evaluation-in-this-run-a-recording-with-EvaluationCompleted-events-shows-them-here-gc-evaluates-checkpoints-now = 本次运行没有评估：含评估事件的录制会在此显示；gc 可立即评估检查点
+P-serves-the-chosen-one-after-swap-and-its-name-were-typed-to-go-back-serve-the-previous-one-in-the-same-way-Canary-guards-rollback-and-undo-are-not-built-yet = P 在输入 swap 与名称后上线所选检查点；要退回，以同样方式上线前一个。金丝雀、护栏、回滚与撤销尚未实现
+evaluated-at-level-level = 评估级别 { $level }
+verifying-id-it-waits-for-what-was-asked-before = 正在校验 { $id }；排在先前的请求之后
+id-is-BAD-and-is-not-served-reason = { $id } 已损坏，不予上线：{ $reason }
+both-over-the-seeds-that-both-solved-of-twenty-such-intervals-one-misses-by-chance = 均解决：只计两者都解决的种子；二十个这样的区间中约有一个会偶然失准
+steps-both = 步数（均解决）
+tokens-both = token 数（均解决）
+same = 相同
+differs = 有差异
+unclear = 不明确

@@ -45,6 +45,13 @@ pub fn current(state: &DashState) -> Vec<Alert<'_>> {
     alerts
 }
 
+/// Why the recording of a run fails now, in the words of the alert that fires for it.
+pub fn recording_failure(state: &DashState) -> Option<String> {
+    const RULE: &str = "RecordingFailed";
+    let newest = state.alerts.iter().rev().find(|(_, change)| change.rule.as_str() == RULE)?;
+    (newest.1.state == AlertState::Firing).then(|| newest.1.summary.to_string())
+}
+
 /// `2F 1P`, or nothing where nothing fires and nothing is pending.
 pub fn counts(alerts: &[Alert<'_>]) -> String {
     let count = |state| alerts.iter().filter(|a| a.change.state == state).count();

@@ -117,7 +117,7 @@ fn metrics(lines: &mut Vec<Line>, comparison: &Comparison, width: u16) {
     lines.extend(comparison.metrics.iter().map(|m| metric(m, width)));
     let paired = tr!("paired over {n} held-out seeds, level {level}", n = comparison.seeds, level = comparison.level);
     lines.push(Line(vec![(0, paired, Role::Dim)]));
-    lines.push(Line(vec![(0, tr!("* over the seeds that both solved; six intervals: one in twenty misses by chance"), Role::Dim)]));
+    lines.push(Line(vec![(0, tr!("both: over the seeds that both solved; of twenty such intervals one misses by chance"), Role::Dim)]));
     let flips = [
         (tr!("+{n} fixed", n = comparison.fixed.len()), &comparison.fixed, Role::Good),
         (tr!("-{n} broken", n = comparison.broken.len()), &comparison.broken, Role::Bad),
@@ -166,9 +166,9 @@ fn name(measure: &str) -> String {
         "success" => tr!("success"),
         "final reward" => tr!("final reward"),
         "return" => tr!("return"),
-        "steps, solved" => tr!("steps*"),
+        "steps, solved" => tr!("steps, both"),
         "tool errors" => tr!("tool errors"),
-        "tokens, solved" => tr!("tokens*"),
+        "tokens, solved" => tr!("tokens, both"),
         other => other.to_owned(),
     }
 }

@@ -66,7 +66,11 @@ fn subject(listed: &CheckpointListed) -> Subject {
 }
 
 /// What is asked for when the operator comes to the screen: the manifests that were not read yet.
-pub fn enter(facts: &Facts<'_>) -> Vec<Effect> {
+pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    // With nothing compared yet there is nothing to be done in that pane.
+    if facts.desk.bench.comparison.is_none() && view.focus == PaneId::Compare {
+        view.focus = PaneId::Checkpoints;
+    }
     let unread = facts.state.checkpoints.iter().filter(|c| !facts.desk.bench.dossiers.contains_key(&c.checkpoint));
     unread.map(|listed| Effect::Ask(Ask::Bench(BenchAsk::Dossier(subject(listed))))).collect()
 }

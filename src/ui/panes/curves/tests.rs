@@ -162,7 +162,7 @@ fn what_is_not_known_is_said_to_be() {
     view.chart.reward = vec![Figure::PolicyLoss];
     assert!(shown(&typical(), &view, 120, 36, PLAIN).join("\n").contains("n/a (no training in this run)"));
     let text = shown(&typical(), &on(ScreenId::Training, PaneId::Curves), 120, 36, PLAIN).join("\n");
-    assert!(text.contains("train bc --json"), "{text}");
+    assert!(text.contains("UpdateCompleted"), "{text}");
     keys(&mut view, &typical(), &["x", "x"]);
     let text = shown(&trained(9), &view, 120, 36, PLAIN).join("\n");
     assert!(text.contains("clock n/a"), "{text}");
