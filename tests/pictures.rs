@@ -1,6 +1,8 @@
 //! The pictures of the README are what the program draws of its recordings today. `PILOTHOUSE_UPDATE=1 cargo test --test pictures`
 //! draws them anew.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::process::Command;
 

@@ -174,7 +174,7 @@ impl Worker {
             if self.ended.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            let mut agent = Agent::Policy { policy: &mut policy, settings: self.plan.settings.clone() };
+            let mut agent = Agent::Policy { policy: &mut policy, settings: self.plan.settings };
             let trace = self.one(&mut agent, environment.as_ref(), seed)?;
             self.played.entry(id.clone()).or_default().extend(trace);
             if (seed + 1).is_multiple_of(NEWS_EVERY) {

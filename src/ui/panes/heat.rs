@@ -98,7 +98,7 @@ impl Heat {
     fn role(&self, value: f32) -> Role {
         match self.measure {
             TokenMeasure::Surprise | TokenMeasure::Entropy => match value {
-                v if !(v < 2.0) => Role::Bad,
+                v if v >= 2.0 || v.is_nan() => Role::Bad,
                 v if v >= 0.7 => Role::Warn,
                 _ => Role::Text,
             },
@@ -115,7 +115,7 @@ impl Heat {
                 }
             }
             TokenMeasure::Mismatch => match value.abs() {
-                v if !(v < 0.3) => Role::Bad,
+                v if v >= 0.3 || v.is_nan() => Role::Bad,
                 v if v >= 0.1 => Role::Warn,
                 _ => Role::Text,
             },
