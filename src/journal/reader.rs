@@ -257,7 +257,11 @@ impl Events<'_> {
                     continue;
                 }
                 Taken::Torn(_) | Taken::End => {
-                    self.unread.get_or_insert_with(|| "the file is shorter than when it was opened: it was changed meanwhile".to_owned());
+                    let shrank = file.get_ref().metadata().is_ok_and(|m| m.len() < self.recording.map.ends[segment]);
+                    if shrank {
+                        let reason = "the file is shorter than when it was opened: it was changed meanwhile";
+                        self.unread.get_or_insert_with(|| reason.to_owned());
+                    }
                     return Ok(None);
                 }
             }

@@ -201,10 +201,10 @@ impl Entry {
     pub fn refusal(&self, engine: bool, playback: bool) -> Option<String> {
         let name = self.name;
         match self.needs {
-            Engine if !engine && playback => Some(crate::tr!("{name} needs a live run; this is a recording", name = name)),
-            Engine | Run if !engine && !playback => Some(crate::tr!("{name} is not for a read-only view", name = name)),
-            Playback if !playback => Some(crate::tr!("{name} needs a recording; this run is live", name = name)),
-            Unbuilt => Some(crate::tr!("{name} is not built yet", name = name)),
+            Engine if !engine && playback => Some(crate::ui::lang::tr!("{name} needs a live run; this is a recording", name = name)),
+            Engine | Run if !engine && !playback => Some(crate::ui::lang::tr!("{name} is not for a read-only view", name = name)),
+            Playback if !playback => Some(crate::ui::lang::tr!("{name} needs a recording; this run is live", name = name)),
+            Unbuilt => Some(crate::ui::lang::tr!("{name} is not built yet", name = name)),
             Nothing | Engine | Playback | Run => None,
         }
     }
@@ -551,13 +551,13 @@ pub fn by_name(name: &str) -> Result<&'static Entry, String> {
         [] => {
             let near = crate::event::nearest(name, ACTIONS.iter().map(|e| e.name));
             Err(near.map_or_else(
-                || crate::tr!("no command is named {name}; ? lists all", name = name),
-                |n| crate::tr!("no command is named {name}; did you mean {n}?", name = name, n = n),
+                || crate::ui::lang::tr!("no command is named {name}; ? lists all", name = name),
+                |n| crate::ui::lang::tr!("no command is named {name}; did you mean {n}?", name = name, n = n),
             ))
         }
         many => {
             let names = many.iter().map(|e| e.name).collect::<Vec<_>>().join(", ");
-            Err(crate::tr!("{name} could be {names}", name = name, names = names))
+            Err(crate::ui::lang::tr!("{name} could be {names}", name = name, names = names))
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::config::{Notify, Severity};
 use crate::event::{Event, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
-use crate::tr;
+use crate::ui::lang::tr;
 use crossterm::event::{Event as TerminalEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

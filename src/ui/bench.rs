@@ -3,7 +3,7 @@
 
 use super::backstage::{BenchAsk, BenchNews};
 use crate::event::{CheckpointId, Level, Seed};
-use crate::tr;
+use crate::ui::lang::tr;
 use std::collections::BTreeMap;
 
 /// A checkpoint as the run lists it: one of the same name with other files is another one.

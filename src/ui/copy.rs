@@ -5,7 +5,7 @@ use super::lang;
 use super::records::{in_view, records, text};
 use super::view::View;
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::lang;
 use super::records::{cells, records};
 use super::view::View;
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};

@@ -97,13 +97,14 @@ fn load(name: &str, text: &str) -> FluentBundle<FluentResource> {
 
 /// A text of the interface in the operator's language: `tr!("no alerts")`, `tr!("{n} new", n = count)`. Placeholders are plain
 /// names, each given behind the text; what takes a format of its own is formatted before.
-#[macro_export]
 macro_rules! tr {
     ($english:literal $(, $name:ident = $value:expr)* $(,)?) => {{
         $(let $name = ($value).to_string();)*
         $crate::ui::lang::look_up($english, &[$((stringify!($name), $name.clone())),*]).unwrap_or_else(|| format!($english))
     }};
 }
+
+pub(crate) use tr;
 
 #[cfg(test)]
 mod catalogue_tests;

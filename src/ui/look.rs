@@ -2,7 +2,7 @@
 
 use super::theme::{AUTO, Caps, Theme, ThemeError, Tier, is_file};
 use super::watch::Watch;
-use crate::tr;
+use crate::ui::lang::tr;
 use std::time::Instant;
 
 pub struct Look {

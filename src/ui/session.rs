@@ -5,7 +5,7 @@ use super::theme::{Tier, is_file};
 use super::view::{ChartView, Detail, EpisodeSort, PaneId, ScreenId, Share, View};
 use crate::event::{LogLevel, SafeText};
 use crate::state::TokenMeasure;
-use crate::tr;
+use crate::ui::lang::tr;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::collections::BTreeMap;

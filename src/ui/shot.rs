@@ -22,8 +22,8 @@ impl std::str::FromStr for Format {
             "png" => Ok(Self::Png),
             "txt" => Ok(Self::Text),
             "ans" => Ok(Self::Ansi),
-            "" => Err(crate::tr!("a picture's name ends with .svg, .png, .txt or .ans")),
-            _ => Err(crate::tr!("{text} is no picture; write svg, png, txt or ans", text = text)),
+            "" => Err(crate::ui::lang::tr!("a picture's name ends with .svg, .png, .txt or .ans")),
+            _ => Err(crate::ui::lang::tr!("{text} is no picture; write svg, png, txt or ans", text = text)),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::desk::ParkedRun;
 use super::view::Context;
 use super::widgets::{Canvas, Role, format};
 use crate::event::{PolicyState, RunState};
-use crate::tr;
+use crate::ui::lang::tr;
 
 /// A piece of the bar.
 struct Field {

@@ -7,7 +7,7 @@ use super::view::View;
 use crate::event::{AlertState, Envelope, Event, LaneId, Phase, Seq, StepIndex};
 use crate::source::{Probe, Quest};
 use crate::state::{DashState, RowKind};
-use crate::tr;
+use crate::ui::lang::tr;
 use std::sync::Arc;
 
 /// What happens where it holds.

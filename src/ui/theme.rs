@@ -3,7 +3,7 @@
 mod ansi;
 
 use super::widgets::ChartGlyphs;
-use crate::tr;
+use crate::ui::lang::tr;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use super::view::{Detail, PaneId, PlaybackView, ScreenId, Share, View};
 use super::widgets::Glyphs;
 use crate::event::{CheckpointId, Command, EpisodeId, LaneId, Pace, Seed, Seq, StepIndex, StepUnit};
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use ratatui::layout::Rect;
 
 /// What the app is to do.

@@ -1,11 +1,11 @@
 //! What keys, pastes and the mouse do: to what is open above the panes first, else to the panes.
 
 use super::{App, Ended, Open};
-use crate::tr;
 use crate::ui::actions::{Action, Entry, Group, Scope};
 use crate::ui::chrome::help::{self, Help};
 use crate::ui::complete::offer;
 use crate::ui::keymap::{Lookup, key_name, shown};
+use crate::ui::lang::tr;
 use crate::ui::line::{Edit, History, Line};
 use crate::ui::palette::{self, Palette};
 use crate::ui::update::{Confirm, Effect, Pointer, act, by_key, command, point, search};

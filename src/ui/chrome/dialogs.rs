@@ -1,7 +1,7 @@
 //! What asks before it does something.
 
 use super::clear_row;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::line::Line;
 use crate::ui::update::Confirm;
 use crate::ui::view::Context;

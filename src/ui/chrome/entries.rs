@@ -1,10 +1,10 @@
 //! Rows of actions, as help and palette show them.
 
 use super::refusal;
-use crate::tr;
 use crate::ui::actions::Entry;
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang;
+use crate::ui::lang::tr;
 use crate::ui::palette::keys_shown;
 use crate::ui::view::Context;
 use crate::ui::widgets::text::{graphemes, wrap};

@@ -2,10 +2,10 @@
 
 use super::clear_row;
 use super::entries::{Marks, in_full, row};
-use crate::tr;
 use crate::ui::actions::{ACTIONS, Action, Entry, Group, Scope};
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang;
+use crate::ui::lang::tr;
 use crate::ui::line::Line;
 use crate::ui::palette::keys_shown;
 use crate::ui::view::Context;

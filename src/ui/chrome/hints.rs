@@ -1,8 +1,8 @@
 //! The last row: the keys that matter most on this screen, in this pane. What leads out is never left out.
 
-use crate::tr;
 use crate::ui::actions::{ACTIONS, Action, Scope};
 use crate::ui::lang;
+use crate::ui::lang::tr;
 use crate::ui::view::{Context, PaneId, ScreenId};
 use crate::ui::widgets::{Canvas, Role};
 

@@ -1,9 +1,9 @@
 //! The menu by digits: pages of actions, for keyboards that have little more.
 
 use super::{clear_row, refusal};
-use crate::tr;
 use crate::ui::actions::Group;
 use crate::ui::lang;
+use crate::ui::lang::tr;
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role};
 use ratatui::layout::Rect;

@@ -2,8 +2,8 @@
 
 use super::clear_row;
 use super::entries::{Marks, in_full, row};
-use crate::tr;
 use crate::ui::actions::Action;
+use crate::ui::lang::tr;
 use crate::ui::palette::{Palette, find};
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role};

@@ -1,6 +1,6 @@
 //! The names of keys: what the terminal reports, and what stands in the table and in `keys.ron`.
 
-use crate::tr;
+use crate::ui::lang::tr;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Keys that mean something else than the same key alone.

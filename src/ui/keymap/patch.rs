@@ -3,8 +3,8 @@
 use super::names::sequence;
 use super::{Binding, KeyMap};
 use crate::event::{SafeText, nearest};
-use crate::tr;
 use crate::ui::actions::{ACTIONS, Action, Entry, Scope};
+use crate::ui::lang::tr;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::{Pane, notice};
 use crate::event::{AlertState, AlertStateChanged};
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::widgets::{Canvas, Role, format};
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, holds, lay_out_str
 use super::chain_sheet::{Motion, Rows, Seen, Sheet};
 use crate::event::{PolicyState, Seq};
 use crate::state::{DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace, Transcript};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::update::Effect;
 use crate::ui::view::{Context, Detail, Place, View};
 use crate::ui::widgets::{Canvas, Glyphs, Role, format};

@@ -3,7 +3,7 @@
 use super::heat::Heat;
 use crate::event::{ErrorType, SafeText, ToolCall};
 use crate::state::{Outcome, Row, RowKind, TokenMeasure};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::Detail;
 use crate::ui::widgets::{Glyphs, Role, format, json, text};
 

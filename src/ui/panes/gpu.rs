@@ -3,7 +3,7 @@
 use super::{Pane, notice};
 use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled};
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 
 /// Draws the pane.

@@ -3,7 +3,7 @@
 use super::{Pane, notice};
 use crate::event::LogLevel;
 use crate::state::{DashState, LogRow};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::{Scroll, View};
 use crate::ui::widgets::{Canvas, Role, format, text};
 

@@ -3,7 +3,7 @@
 use super::{Pane, labelled, notice};
 use crate::event::{Phase, Unit};
 use crate::state::LaneState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role, format};
 use std::collections::BTreeMap;

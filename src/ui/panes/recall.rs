@@ -3,7 +3,7 @@
 use super::{Pane, labelled, notice};
 use crate::event::SafeText;
 use crate::state::{LaneState, MemoryRow, RowKind};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::Context;
 use crate::ui::widgets::text::Ambiguous;
 use crate::ui::widgets::{Canvas, Role, format, gauge, text};

@@ -4,7 +4,7 @@ use super::curves::{Figure, Scene, draw_panel};
 use super::{Pane, notice};
 use crate::event::{RewardFormula, Verdict};
 use crate::state::{DashState, EpisodeRow, LaneState};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::ChartView;
 use crate::ui::widgets::{Canvas, Range, Role, format, text};
 use ratatui::layout::Rect;

@@ -4,7 +4,7 @@ use super::alerts::{Alert, counts, current, letter};
 use super::{Motion, Pane, notice};
 use crate::event::AlertState;
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::update::Facts;
 use crate::ui::view::View;
 use crate::ui::widgets::{Canvas, Role, format, text};

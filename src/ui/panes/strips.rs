@@ -2,7 +2,7 @@
 
 use super::{Pane, alerts, gpu, log, notice, reward};
 use crate::event::GpuStatus;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::{Context, PaneId, View};
 use crate::ui::widgets::{Canvas, Role, format, sparkline, text};
 

@@ -3,7 +3,7 @@
 use super::{Motion, Pane, chain_rows::error_word, notice};
 use crate::event::ToolCall;
 use crate::state::{DashState, Outcome, Row, RowKind, ToolStats};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::update::Facts;
 use crate::ui::view::View;
 use crate::ui::widgets::text::Ambiguous;

@@ -3,9 +3,9 @@
 use super::{Shelf, pair};
 use crate::event::{CheckpointId, Seed};
 use crate::state::DashState;
-use crate::tr;
 use crate::ui::bench::{Comparison, Dossier, Evaluation, Metric, Verdict};
 use crate::ui::desk::Desk;
+use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format};
 

@@ -2,8 +2,8 @@
 
 use super::{chosen, ordered};
 use crate::event::{CheckpointId, CheckpointListed};
-use crate::tr;
 use crate::ui::bench::{Evaluation, Soundness};
+use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role, format};

@@ -9,9 +9,9 @@ mod tests;
 use super::Motion;
 use crate::event::{CheckpointId, CheckpointListed};
 use crate::state::DashState;
-use crate::tr;
 use crate::ui::backstage::{Ask, BenchAsk};
 use crate::ui::bench::{Soundness, Subject};
+use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, swap};
 use crate::ui::view::{PaneId, View};
 

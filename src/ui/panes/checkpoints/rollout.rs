@@ -1,6 +1,6 @@
 //! What serves, since when, and what served before.
 
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, labelled};
 use crate::ui::widgets::{Canvas, Role, format, text};
 

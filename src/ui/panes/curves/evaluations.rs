@@ -2,7 +2,7 @@
 
 use crate::event::EvaluationCompleted;
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format};
 

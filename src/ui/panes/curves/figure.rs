@@ -1,7 +1,7 @@
 //! The figures that have a curve: their names, what counts them, how they are written, where their values are.
 
 use crate::state::{Bucket, DashState, LaneState, Sample, Series};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::widgets::format;
 use serde::{Deserialize, Serialize};
 

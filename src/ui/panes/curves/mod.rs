@@ -20,7 +20,7 @@ pub use records::{in_view, records};
 
 use super::{Pane, notice};
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::view::{PaneId, View};
 use crate::ui::widgets::Canvas;
 use ratatui::layout::Rect;

@@ -5,7 +5,7 @@ use super::options::{ChartView, XAxis};
 use super::smooth::Prepared;
 use super::traces::{Traces, past};
 use crate::state::{DashState, LaneState};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::panes::notice;
 use crate::ui::widgets::{Canvas, Chart, Drawn, Line, Role, Scale, columns_of, curve_role, format};
 

@@ -4,7 +4,7 @@ use super::figure::{Count, Figure};
 use super::options::{ChartView, XAxis};
 use super::smooth::{Prepared, prepare};
 use crate::state::{Bucket, DashState, LaneState, MarkKind};
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::widgets::{ChartMark, Extent, Scale, Window, format};
 
 /// Weight of the past in the mean of what is 0 or 1: about the newest fifty, as the text below the chart counts them.

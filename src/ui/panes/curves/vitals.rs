@@ -15,7 +15,7 @@
 use super::figure::Figure;
 use super::untrained;
 use crate::state::DashState;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format, sparkline};
 

@@ -3,8 +3,8 @@
 use super::Scene;
 use crate::event::{CheckpointId, EpisodeEnding, EpisodeId, LaneId, Level, Seed, Verdict};
 use crate::source::Episode;
-use crate::tr;
 use crate::ui::desk::Recorded;
+use crate::ui::lang::tr;
 use crate::ui::panes::{Motion, Pane, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
 use crate::ui::widgets::{Canvas, Role, format};

@@ -3,8 +3,8 @@
 use super::Scene;
 use crate::event::Unit;
 use crate::state::{CurrentEpisode, LaneState, Outcome, Row, RowKind};
-use crate::tr;
 use crate::ui::desk::Desk;
+use crate::ui::lang::tr;
 use crate::ui::panes::chain_rows::error_word;
 use crate::ui::panes::memory::reading;
 use crate::ui::panes::{Pane, notice};

@@ -10,7 +10,7 @@ use super::Scene;
 use crate::event::Seq;
 use crate::source::Beat;
 use crate::state::RowKind;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, sparkline};
 

@@ -4,7 +4,7 @@ use super::Scene;
 use crate::event::Seq;
 use crate::source::Quest;
 use crate::state::Row;
-use crate::tr;
+use crate::ui::lang::tr;
 use crate::ui::panes::chain::{draw_sheet, shape, streaming_lines, text_rows};
 use crate::ui::panes::chain_rows::{Shape, failed, holds};
 use crate::ui::panes::chain_sheet::{Rows, Sheet};
