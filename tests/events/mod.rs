@@ -114,7 +114,7 @@ impl Random {
             entropy: (0..tokens).map(|_| self.float() as f32).collect(),
             token_ends: (0..tokens as u32).collect(),
             trainer_logprobs: Vec::new(),
-            advantages: (0..tokens).map(|_| self.float() as f32).collect(),
+            advantages: (0..tokens).map(|n| n as f32 * 0.25 - 1.0).collect(),
             loss_mask: (0..tokens).map(|n| n % 2 == 0).collect(),
             finish_reason: self.pick(&[FinishReason::Stop, FinishReason::Length, FinishReason::Cancelled, FinishReason::Scripted]),
             prompt_tokens: self.below(300) as u32,
