@@ -10,7 +10,7 @@ mod recording;
 mod study;
 mod tally;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod track;
 
 pub use crate::journal::Delivery as Frame;

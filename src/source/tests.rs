@@ -1,10 +1,10 @@
 //! What is found out about a recording, held against a naive read of it.
 
 use super::{Errors, Playback, Quest, RecordingSource, Tally, Words};
-use crate::event::{Clock, EpisodeId, Event, LaneId, ManualClock, Pace, Seq, StepIndex};
+use crate::event::{CheckpointSwapped, Clock, Envelope, EpisodeId, Event, LaneId, ManualClock, Pace, Seq, StepIndex};
 use crate::journal::Recording;
 use crate::source::{Frame, FrameSource};
-use crate::state::Row;
+use crate::state::{Row, RowKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +28,57 @@ fn read_out(source: &mut RecordingSource, budget: usize) {
 fn naive(name: &str, holds: impl Fn(&Event) -> bool) -> Vec<Seq> {
     let mut recording = Recording::open(&path(name)).unwrap();
     recording.events_from(Seq(1)).unwrap().map(Result::unwrap).filter(|e| holds(&e.event)).map(|e| e.seq).collect()
+}
+
+/// A recording with the header of a sample and these events, numbered anew.
+pub(crate) fn made(file: &str, lanes: u32, events: Vec<Envelope>) -> PathBuf {
+    let sample = std::fs::read_to_string(path("failure")).unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(sample.lines().next().unwrap()).unwrap();
+    header["lanes"] = lanes.into();
+    let mut text = format!("{header}\n");
+    for (seq, event) in (1..).zip(events) {
+        text += &serde_json::to_string(&Envelope { seq: Seq(seq), ..event }).unwrap();
+        text.push('\n');
+    }
+    let made = std::env::temp_dir().join(format!("pilothouse-{file}-{}.jsonl", std::process::id()));
+    std::fs::write(&made, text).unwrap();
+    made
+}
+
+/// The events of a sample, one by one.
+pub(crate) fn sample(name: &str) -> Vec<Envelope> {
+    let mut recording = Recording::open(&path(name)).unwrap();
+    recording.events_from(Seq(1)).unwrap().map(|e| Envelope::clone(&e.unwrap())).collect()
+}
+
+/// A sample run on so many lanes at once.
+pub(crate) fn on_lanes(name: &str, lanes: u32) -> Vec<Envelope> {
+    let of_lane = |e: &Envelope, lane| Envelope { lane: LaneId(lane), ..e.clone() };
+    let spread = |e: Envelope| (0..if e.episode.is_some() { lanes } else { 1 }).map(|lane| of_lane(&e, lane)).collect::<Vec<_>>();
+    sample(name).into_iter().flat_map(spread).collect()
+}
+
+#[test]
+fn a_swap_within_a_step_is_a_row_of_the_track_as_the_fold_makes_it() {
+    let mut events = sample("failure");
+    let called = events.iter().rposition(|e| matches!(e.event, Event::ToolCallFinished(_))).unwrap();
+    let swapped = CheckpointSwapped { from: Some("a".into()), to: "b".into(), sha256: "0".into() };
+    let swap = Envelope { episode: None, step: None, event: swapped.into(), ..events[called].clone() };
+    // Before the result, and between it and the reward.
+    events.insert(called + 1, swap.clone());
+    events.insert(called, swap);
+    let path = made("swap", 1, events);
+    for budget in [1, 100_000] {
+        let mut source = RecordingSource::open(&path, Arc::new(ManualClock::default())).unwrap();
+        let track = track_of(&mut source, budget);
+        let state = Recording::open(&path).unwrap().state_at(track.last).unwrap();
+        let folded: Vec<Row> = state.lanes[&LaneId(0)].transcript.rows.iter().cloned().collect();
+        assert_eq!(track.rows, folded, "by {budget}");
+        assert!(folded.iter().all(|r| r.episode == EpisodeId(1)));
+        let done = |r: &Row| !matches!(&r.kind, RowKind::Action { outcome, reward, .. } if outcome.is_none() || reward.is_none());
+        assert!(folded.iter().all(done), "every call has its result and its reward");
+    }
+    std::fs::remove_file(path).unwrap();
 }
 
 #[test]
