@@ -223,3 +223,20 @@ fn what_is_too_fast_to_watch_plays_a_decision_a_second() {
         assert!(matches!(frames.last(), Some(Frame::Event(e)) if e.seq == seq), "{seq}");
     }
 }
+
+#[test]
+fn lanes_play_beside_each_other_a_decision_a_second_each() {
+    let path = made("three", 3, on_lanes("failure", 3));
+    let clock = Arc::new(ManualClock::default());
+    let mut source = RecordingSource::open(&path, clock.clone() as Arc<dyn Clock>).unwrap();
+    std::fs::remove_file(path).unwrap();
+    source.by_decision_always();
+    source.set_speed(Pace::Times(1.0));
+    let mut frames = Vec::new();
+    source.poll(&mut frames, 1).unwrap();
+    frames.clear();
+    clock.advance(1_000_000_000);
+    source.poll(&mut frames, 10_000).unwrap();
+    let settled = |f: &&Frame| matches!(f, Frame::Event(e) if matches!(e.event, Event::DecisionSettled(_)));
+    assert_eq!(frames.iter().filter(settled).count(), 3);
+}

@@ -36,6 +36,8 @@ pub struct ReplayDesk {
     pub by_decision: bool,
     /// The breakpoint that stopped it, and where.
     pub stopped: Option<(u32, Seq)>,
+    /// What `Quest::Search` looks for, lower case; empty before the first search.
+    pub searched: String,
     /// Where it is to go as soon as that is known.
     pub looking: Option<Looking>,
 }
@@ -71,7 +73,8 @@ impl Looking {
             let found = desk.book.find(lane, episode).map(|e| e.first);
             return (found.is_some() || desk.book.is_whole()).then_some(found);
         }
-        let tallies: Vec<&Tally> = quests.iter().filter_map(|q| desk.tallies.get(q)).map(|t| &**t).collect();
+        // Of what nobody has begun to read for, nothing is known.
+        let tallies: Vec<&Tally> = quests.iter().map(|q| desk.tallies.get(q).map(|t| &**t)).collect::<Option<_>>()?;
         if self.forward {
             let next = tallies.iter().filter_map(|t| t.after(self.from).flatten()).min();
             let is_known = |t: &&Tally| t.is_whole() || next.is_some_and(|next| t.read_upto >= next);

@@ -496,3 +496,6 @@ fn thousands_of_episodes_are_listed_with_the_cursor_in_sight() {
     type_keys(&mut app, "kk");
     assert!(matches!(app.view.replay.pick, Some(crate::ui::view::Pick::Episode(_, EpisodeId(4_998)))), "{:?}", app.view.replay.pick);
 }
+
+#[path = "app/seat_tests.rs"]
+mod seats;

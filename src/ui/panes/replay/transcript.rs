@@ -54,6 +54,7 @@ pub fn errors(scene: Scene<'_>) -> Vec<Seq> {
 
 /// `2 of 3 here, 7 in all`.
 pub fn found(scene: Scene<'_>) -> String {
+    let needle = &scene.view.search;
     let found = matches(scene);
     let cursor = cursor_row(scene).map(|r| r.seq);
     let all = found.len();
@@ -61,7 +62,7 @@ pub fn found(scene: Scene<'_>) -> String {
         Some(at) => tr!("{at} of {all} here", at = at + 1, all = all),
         None => tr!("{all} here", all = all),
     };
-    match scene.desk.replay.tallies.get(&Quest::Search) {
+    match scene.desk.replay.tallies.get(&Quest::Search).filter(|_| scene.desk.replay.searched == *needle) {
         Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in all", n = tally.hits.len())),
         Some(tally) => format!(
             "{here}, {}",
