@@ -4,6 +4,7 @@
 use super::backstage::{News, Opened};
 use super::bench::Bench;
 use super::stops::Stops;
+use super::view::EpisodeSort;
 use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
 use crate::source::{Book, Quest, Tally, Track};
 use std::collections::BTreeMap;
@@ -31,6 +32,8 @@ pub struct ReplayDesk {
     pub book: Arc<Book>,
     /// The episode at the playhead, whole, once it is read.
     pub track: Option<Arc<Track>>,
+    /// The list of its episodes, filtered and sorted once it is whole.
+    pub order: Option<Arc<Order>>,
     pub tallies: BTreeMap<Quest, Arc<Tally>>,
     /// At `x1` it plays a decision a second, whatever the recorded times are.
     pub by_decision: bool,
@@ -47,6 +50,15 @@ impl ReplayDesk {
     pub fn is_reading(&self) -> bool {
         !self.book.is_whole() || self.track.as_ref().is_some_and(|t| !t.is_whole()) || self.tallies.values().any(|t| !t.is_whole())
     }
+}
+
+/// Which episodes of a book a list shows, and in which order: their places in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    pub episodes: usize,
+    pub filter: String,
+    pub sort: EpisodeSort,
+    pub places: Vec<usize>,
 }
 
 /// A way that hangs on what is still being read.

@@ -151,9 +151,12 @@ impl App {
         desk.book = playback.book();
         desk.tallies = playback.tallies();
         desk.by_decision = playback.is_by_decision();
+        let order = panes::replay::order(&self.state, &self.desk, &self.view, self.playback.as_ref());
+        let desk = &mut self.desk.replay;
+        desk.order = order;
         let lane = self.view.lane;
         let episode = self.state.lane(lane).map(|l| l.episode.episode);
-        let episode = episode.or_else(|| desk.book.episodes.iter().find(|e| e.lane == lane).map(|e| e.episode));
+        let episode = episode.or_else(|| desk.book.first_of(lane).map(|e| e.episode));
         desk.track = episode.and_then(|episode| playback.track(lane, episode));
         let progress = |t: &Option<std::sync::Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
         let changed = read || progress(&before.1) != progress(&self.desk.replay.track) || before.0 != self.desk.replay.book.read_upto;
