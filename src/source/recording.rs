@@ -80,6 +80,11 @@ impl RecordingSource {
     }
 
     #[cfg(test)]
+    pub(super) fn tracks_kept(&self) -> (usize, usize) {
+        self.study.kept()
+    }
+
+    #[cfg(test)]
     pub(super) fn by_decision_always(&mut self) {
         self.by_decision = true;
     }

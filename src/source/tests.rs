@@ -1,7 +1,7 @@
 //! What is found out about a recording, held against a naive read of it.
 
 use super::{Errors, Playback, Quest, RecordingSource, Tally, Words};
-use crate::event::{CheckpointSwapped, Clock, Envelope, EpisodeId, Event, LaneId, ManualClock, Pace, Seq, StepIndex};
+use crate::event::{CheckpointSwapped, Clock, Envelope, EpisodeId, Event, LaneId, ManualClock, Pace, SafeText, Seq, StepIndex};
 use crate::journal::Recording;
 use crate::source::{Frame, FrameSource};
 use crate::state::{Row, RowKind};
@@ -176,10 +176,10 @@ fn a_search_finds_what_only_the_unplayed_future_says() {
     source.look_for(Quest::Search, Arc::new(Words::new(&word.to_uppercase())));
     source.read_on(20).unwrap();
     let early = tally(&mut source, Quest::Search);
-    assert_eq!((early.hits.len(), early.after(Seq(0)), early.read_upto), (0, None, Seq(20)), "nothing is known yet");
+    assert_eq!((early.count(), early.after(Seq(0)), early.read_upto), (0, None, Seq(20)), "nothing is known yet");
     read_out(&mut source, 20);
     let whole = tally(&mut source, Quest::Search);
-    assert_eq!((&whole.hits, whole.after(Seq(0))), (&truth, Some(Some(truth[0]))));
+    assert_eq!((whole.hits_from(Seq(0)).collect::<Vec<_>>(), whole.after(Seq(0))), (truth.clone(), Some(Some(truth[0]))));
     assert_eq!(source.head(), Seq(0), "nothing was played for it");
     source.look_for(Quest::Search, Arc::new(Words::new("no such word anywhere")));
     assert_eq!(tally(&mut source, Quest::Search).read_upto, Seq(0), "a new search begins anew");
@@ -195,7 +195,7 @@ fn errors_are_those_of_a_naive_read_and_found_from_both_sides() {
         read_out(&mut source, 9);
         let errors = naive(name, |e| matches!(e, Event::ToolCallFinished(f) if f.error_type.is_some()));
         let found = tally(&mut source, Quest::Errors);
-        assert_eq!(found.hits, errors, "{name}");
+        assert_eq!(found.hits_from(Seq(0)).collect::<Vec<_>>(), errors, "{name}");
         for from in (0..=source.end().0 + 1).map(Seq) {
             assert_eq!(found.after(from), Some(errors.iter().copied().find(|s| *s > from)));
             assert_eq!(found.before(from), Some(errors.iter().copied().rev().find(|s| *s < from)));
@@ -239,4 +239,41 @@ fn lanes_play_beside_each_other_a_decision_a_second_each() {
     source.poll(&mut frames, 10_000).unwrap();
     let settled = |f: &&Frame| matches!(f, Frame::Event(e) if matches!(e.event, Event::DecisionSettled(_)));
     assert_eq!(frames.iter().filter(settled).count(), 3);
+}
+
+#[test]
+fn tracks_are_kept_by_their_bytes_and_the_newest_always() {
+    let long = "x".repeat(600_000);
+    let (begun, rest) = {
+        let mut events = sample("failure");
+        let begun = events.iter().position(|e| matches!(e.event, Event::EpisodeStarted(_))).unwrap();
+        let rest = events.split_off(begun);
+        (events, rest)
+    };
+    // Each episode's observations are so long that two of them are too much.
+    let heavy = |n: u32| {
+        rest.iter().cloned().filter(|e| e.episode.is_some()).map(move |mut e| {
+            e.episode = Some(EpisodeId(n));
+            e
+        })
+    };
+    let mut events: Vec<Envelope> = begun.into_iter().chain((1..=4).flat_map(heavy)).collect();
+    for envelope in &mut events {
+        if let Event::ToolCallFinished(e) = &mut envelope.event {
+            e.result = SafeText::new(&long);
+        }
+    }
+    let path = made("heavy", 1, events);
+    let mut source = RecordingSource::open(&path, Arc::new(ManualClock::default())).unwrap();
+    read_out(&mut source, 100_000);
+    std::fs::remove_file(path).ok();
+    let mut each = 0;
+    for n in 1..=4 {
+        source.track(LaneId(0), EpisodeId(n)).unwrap();
+        read_out(&mut source, 100_000);
+        each = source.track(LaneId(0), EpisodeId(n)).unwrap().bytes();
+    }
+    let (kept, bytes) = source.tracks_kept();
+    assert!(4 * each > 8 << 20, "all of them would be too much: {each} each");
+    assert!(kept >= 1 && kept < 4 && bytes <= (8 << 20).max(each), "{kept} tracks, {bytes} bytes, {each} each");
 }

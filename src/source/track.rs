@@ -47,6 +47,13 @@ impl Track {
         self.read_upto >= self.last
     }
 
+    /// About what it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|row| size_of::<Row>() + row.bytes()).sum();
+        let beats: usize = self.beats.iter().map(|beat| size_of::<Beat>() + beat.values.len() * size_of::<Option<f64>>()).sum();
+        rows + beats
+    }
+
     /// The place in `beats` of the step that `seq` lies in, or of the newest one before it.
     pub fn beat_at(&self, seq: Seq) -> Option<usize> {
         self.beats.partition_point(|b| b.first <= seq).checked_sub(1)

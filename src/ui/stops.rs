@@ -355,9 +355,9 @@ fn line(stop: &Stop, facts: &Facts<'_>) -> String {
 pub fn held(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> String {
     match desk.replay.tallies.get(&stop.quest()) {
         Some(tally) if tally.is_whole() => {
-            tr!("held {n} of {all}x", n = tally.count_upto(state.seq), all = tally.hits.len())
+            tr!("held {n} of {all}x", n = tally.count_upto(state.seq), all = tally.count())
         }
-        Some(tally) => tr!("held {all}x in {read} of {end} events", all = tally.hits.len(), read = tally.read_upto, end = tally.end),
+        Some(tally) => tr!("held {all}x in {read} of {end} events", all = tally.count(), read = tally.read_upto, end = tally.end),
         None => match stop.held_last {
             Some(last) => tr!("held {n}x, last at event {last}", n = stop.held, last = last),
             None => tr!("held 0x"),

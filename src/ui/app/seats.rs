@@ -186,7 +186,7 @@ impl App {
     }
 
     fn arrive_at(&mut self, looking: &Looking, seq: Seq) {
-        let number_of = |quest| self.desk.replay.tallies.get(&quest).map_or((0, 0), |t| (t.count_upto(seq), t.hits.len()));
+        let number_of = |quest| self.desk.replay.tallies.get(&quest).map_or((0, 0), |t| (t.count_upto(seq), t.count()));
         let notice = match &looking.what {
             Sought::Stop => {
                 let holds = |s: &&Stop| self.desk.replay.tallies.get(&s.quest()).is_some_and(|t| t.holds_within(seq, seq));

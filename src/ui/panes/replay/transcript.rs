@@ -63,12 +63,12 @@ pub fn found(scene: Scene<'_>) -> String {
         None => tr!("{all} here", all = all),
     };
     match scene.desk.replay.tallies.get(&Quest::Search).filter(|_| scene.desk.replay.searched == *needle) {
-        Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in all", n = tally.hits.len())),
+        Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in all", n = tally.count())),
         Some(tally) => format!(
             "{here}, {}",
             tr!(
                 "{n} in {read} of {end} events",
-                n = tally.hits.len(),
+                n = tally.count(),
                 read = super::thousands(tally.read_upto.0),
                 end = super::thousands(tally.end.0)
             )
