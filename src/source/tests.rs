@@ -252,7 +252,7 @@ fn tracks_are_kept_by_their_bytes_and_the_newest_always() {
     };
     // Each episode's observations are so long that two of them are too much.
     let heavy = |n: u32| {
-        rest.iter().cloned().filter(|e| e.episode.is_some()).map(move |mut e| {
+        rest.iter().filter(|e| e.episode.is_some()).cloned().map(move |mut e| {
             e.episode = Some(EpisodeId(n));
             e
         })
@@ -275,5 +275,5 @@ fn tracks_are_kept_by_their_bytes_and_the_newest_always() {
     }
     let (kept, bytes) = source.tracks_kept();
     assert!(4 * each > 8 << 20, "all of them would be too much: {each} each");
-    assert!(kept >= 1 && kept < 4 && bytes <= (8 << 20).max(each), "{kept} tracks, {bytes} bytes, {each} each");
+    assert!((1..4).contains(&kept) && bytes <= (8 << 20).max(each), "{kept} tracks, {bytes} bytes, {each} each");
 }
