@@ -83,6 +83,8 @@ pub struct Book {
     pub end: Seq,
     /// The newest episode of each lane, by its place in `episodes`.
     newest: BTreeMap<LaneId, usize>,
+    /// Places in `episodes`.
+    index: BTreeMap<(LaneId, EpisodeId), usize>,
 }
 
 impl Book {
@@ -102,16 +104,40 @@ impl Book {
         match newest {
             Some(index) => self.episodes[index].note(envelope),
             None => {
-                self.newest.insert(envelope.lane, self.episodes.len());
                 let mut begun = Episode::begin(envelope, episode);
                 begun.note(envelope);
-                self.episodes.push(begun);
+                self.push(begun);
             }
         }
     }
 
+    /// Appends an episode that begins.
+    pub fn push(&mut self, episode: Episode) {
+        let place = self.episodes.len();
+        self.newest.insert(episode.lane, place);
+        self.index.entry((episode.lane, episode.episode)).or_insert(place);
+        self.episodes.push(episode);
+    }
+
     pub fn find(&self, lane: LaneId, episode: EpisodeId) -> Option<&Episode> {
-        self.episodes.iter().find(|e| e.lane == lane && e.episode == episode)
+        self.place(lane, episode).map(|place| &self.episodes[place])
+    }
+
+    /// The place of an episode in `episodes`.
+    pub fn place(&self, lane: LaneId, episode: EpisodeId) -> Option<usize> {
+        self.index.get(&(lane, episode)).copied()
+    }
+
+    /// The first episode of a lane.
+    pub fn first_of(&self, lane: LaneId) -> Option<&Episode> {
+        // A lane that has none is not looked for among all.
+        self.newest.get(&lane)?;
+        self.episodes.iter().find(|e| e.lane == lane)
+    }
+
+    /// Whether any lane but the first has an episode.
+    pub fn has_lanes(&self) -> bool {
+        self.newest.keys().any(|lane| *lane != LaneId(0))
     }
 
     /// The episode of a lane that `seq` lies in, or the newest one before it.

@@ -10,7 +10,7 @@ mod recording;
 mod study;
 mod tally;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod track;
 
 pub use crate::journal::Delivery as Frame;
@@ -80,6 +80,8 @@ pub trait Playback {
     fn track(&mut self, lane: LaneId, episode: EpisodeId) -> Option<Arc<Track>>;
     /// The last event of a step, by reading the episode up to it; unset where there is no such step.
     fn step_end(&mut self, lane: LaneId, episode: EpisodeId, step: StepIndex) -> Result<Option<Seq>, SourceError>;
+    /// The lane of an event; unset where it is no lane's.
+    fn lane_at(&mut self, seq: Seq) -> Result<Option<LaneId>, SourceError>;
     /// Begins to look for something in the whole recording, in place of what this quest looked for before.
     fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>);
     fn forget(&mut self, quest: Quest);

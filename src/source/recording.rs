@@ -34,7 +34,7 @@ pub struct RecordingSource {
 const READ_AHEAD: usize = 512;
 /// Decisions faster than five a second can't be watched.
 const DECISION_NS_MIN: u64 = 200_000_000;
-/// A decision's time where one a second is played.
+/// A decision's time where one a second is played, in each lane.
 const DECISION_NS: u64 = 1_000_000_000;
 
 impl RecordingSource {
@@ -68,10 +68,20 @@ impl RecordingSource {
 
     /// Plays a decision a second where the recorded ones are too fast to watch, as those of a run without a screen are.
     pub fn made_watchable(mut self) -> Self {
-        let decisions = &self.recording.boundaries().decisions;
-        let mean_ns = self.recording.t_ns_end().checked_div(decisions.len() as u64);
+        let decisions = self.recording.boundaries().decisions.len() as u64;
+        // Each lane decides for itself.
+        let mean_ns = self.recording.t_ns_end().saturating_mul(self.lanes()).checked_div(decisions);
         self.by_decision = mean_ns.is_some_and(|ns| ns < DECISION_NS_MIN);
         self
+    }
+
+    fn lanes(&self) -> u64 {
+        u64::from(self.recording.header().lanes.max(1))
+    }
+
+    #[cfg(test)]
+    pub(super) fn tracks_kept(&self) -> (usize, usize) {
+        self.study.kept()
     }
 
     #[cfg(test)]
@@ -89,7 +99,8 @@ impl RecordingSource {
         let from = settled.checked_sub(1).map_or(0, |i| decisions[i].0);
         let upto = decisions.get(settled).map_or(self.recording.end().0, |s| s.0);
         let part = (seq.0 - from.min(seq.0)) as f64 / (upto - from).max(1) as f64;
-        (settled as u64).saturating_mul(DECISION_NS).saturating_add((part * DECISION_NS as f64) as u64)
+        let decision_ns = DECISION_NS / self.lanes();
+        (settled as u64).saturating_mul(decision_ns).saturating_add((part * decision_ns as f64) as u64)
     }
 
     /// Takes the present as the origin of the playhead, which stays where it is: in a long gap that is between two events.
@@ -272,6 +283,11 @@ impl Playback for RecordingSource {
             }
         }
         Ok(end)
+    }
+
+    fn lane_at(&mut self, seq: Seq) -> Result<Option<LaneId>, SourceError> {
+        let event = self.recording.events_from(seq)?.next().transpose()?;
+        Ok(event.filter(|e| e.seq == seq && e.episode.is_some()).map(|e| e.lane))
     }
 
     fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>) {

@@ -8,8 +8,9 @@ use crate::journal::{ReadError, Recording};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Tracks that are kept.
+/// Tracks that are kept, and bytes of all of them: the one asked for last is kept whatever its size.
 const TRACKS_MAX: usize = 8;
+const TRACKS_BYTES_MAX: usize = 8 << 20;
 
 pub struct Study {
     book: Arc<Book>,
@@ -58,17 +59,27 @@ impl Study {
             track
         });
         self.tracks.retain(|t| t.lane != lane || t.episode != episode);
-        if self.tracks.len() >= TRACKS_MAX {
-            self.tracks.pop_front();
-        }
         self.tracks.push_back(track.clone());
+        self.drop_oldest();
         Some(track)
+    }
+
+    fn drop_oldest(&mut self) {
+        let mut bytes: usize = self.tracks.iter().map(|t| t.bytes()).sum();
+        while self.tracks.len() > 1 && (self.tracks.len() > TRACKS_MAX || bytes > TRACKS_BYTES_MAX) {
+            bytes -= self.tracks.pop_front().map_or(0, |t| t.bytes());
+        }
     }
 
     fn drop_unfinished(&mut self) {
         if self.tracker.take().is_some() {
             self.tracks.pop_back();
         }
+    }
+
+    #[cfg(test)]
+    pub fn kept(&self) -> (usize, usize) {
+        (self.tracks.len(), self.tracks.iter().map(|t| t.bytes()).sum())
     }
 
     /// Reads on, at most about `budget` events for each of what is not done; whether anything was found out.
@@ -99,11 +110,13 @@ impl Study {
             }
         }
         let track = Arc::new(tracker.track.clone());
-        if track.is_whole() {
-            self.tracker = None;
-        }
+        let is_whole = track.is_whole();
         if let Some(newest) = self.tracks.back_mut() {
             *newest = track;
+        }
+        if is_whole {
+            self.tracker = None;
+            self.drop_oldest();
         }
         Ok(true)
     }

@@ -25,11 +25,26 @@ pub enum Quest {
     Watch(u32),
 }
 
-/// The events for which something holds, as far as was read.
+/// Events behind each other for all of which it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stretch {
+    first: Seq,
+    last: Seq,
+    /// Hits before it.
+    before: usize,
+}
+
+impl Stretch {
+    fn upto(&self, seq: Seq) -> usize {
+        self.before + (seq.min(self.last).0 - self.first.0) as usize + 1
+    }
+}
+
+/// The events for which something holds, as far as was read. What holds always takes no more room than what holds once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// In order.
-    pub hits: Vec<Seq>,
+    /// In order, and none touches the next.
+    stretches: Vec<Stretch>,
     pub read_upto: Seq,
     pub end: Seq,
 }
@@ -39,26 +54,46 @@ impl Tally {
         self.read_upto >= self.end
     }
 
+    fn push(&mut self, seq: Seq) {
+        let before = self.count();
+        match self.stretches.last_mut() {
+            Some(newest) if newest.last.next() == seq => newest.last = seq,
+            Some(_) | None => self.stretches.push(Stretch { first: seq, last: seq, before }),
+        }
+    }
+
+    /// Hits in all.
+    pub fn count(&self) -> usize {
+        self.stretches.last().map_or(0, |s| s.upto(s.last))
+    }
+
     /// The first hit behind `from`; whether that is known yet is the outer option.
     pub fn after(&self, from: Seq) -> Option<Option<Seq>> {
-        let next = self.hits.get(self.hits.partition_point(|s| *s <= from)).copied();
+        let next = self.hits_from(from.next()).next().filter(|seq| *seq > from);
         (next.is_some() || self.is_whole()).then_some(next)
     }
 
     /// The last hit before `from`; whether that is known yet is the outer option.
     pub fn before(&self, from: Seq) -> Option<Option<Seq>> {
         let known = self.is_whole() || self.read_upto.next() >= from;
-        known.then(|| self.hits[..self.hits.partition_point(|s| *s < from)].last().copied())
+        let last = self.stretches[..self.stretches.partition_point(|s| s.first < from)].last();
+        known.then(|| last.map(|s| s.last.min(Seq(from.0 - 1))))
     }
 
     /// Hits up to `seq`.
     pub fn count_upto(&self, seq: Seq) -> usize {
-        self.hits.partition_point(|s| *s <= seq)
+        self.stretches[..self.stretches.partition_point(|s| s.first <= seq)].last().map_or(0, |s| s.upto(seq))
     }
 
     /// Whether it holds at an event from `first` to `last`.
     pub fn holds_within(&self, first: Seq, last: Seq) -> bool {
-        self.hits.get(self.hits.partition_point(|s| *s < first)).is_some_and(|s| *s <= last)
+        self.hits_from(first).next().is_some_and(|s| s <= last)
+    }
+
+    /// The hits from `first` on, in order.
+    pub fn hits_from(&self, first: Seq) -> impl Iterator<Item = Seq> + '_ {
+        let stretches = &self.stretches[self.stretches.partition_point(|s| s.last < first)..];
+        stretches.iter().flat_map(move |s| (s.first.max(first).0..=s.last.0).map(Seq))
     }
 }
 
@@ -86,7 +121,7 @@ impl Scan {
             state.seq = envelope.seq;
         }
         if self.probe.holds(envelope, state) {
-            tally.hits.push(envelope.seq);
+            tally.push(envelope.seq);
         }
         if tally.is_whole() {
             self.state = None;
@@ -159,5 +194,35 @@ impl Probe for Words {
 
     fn asks_state(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_answer_as_a_list_of_all_hits_would() {
+        for pattern in 0u32..1 << 9 {
+            let hits: Vec<Seq> = (1..=9).filter(|n| pattern & (1 << (n - 1)) != 0).map(Seq).collect();
+            let mut tally = Tally { end: Seq(9), read_upto: Seq(9), ..Tally::default() };
+            hits.iter().for_each(|seq| tally.push(*seq));
+            assert_eq!(tally.hits_from(Seq(0)).collect::<Vec<_>>(), hits);
+            assert_eq!(tally.count(), hits.len());
+            for at in (0..=11).map(Seq) {
+                assert_eq!(tally.after(at), Some(hits.iter().copied().find(|s| *s > at)), "{hits:?} after {at}");
+                assert_eq!(tally.before(at), Some(hits.iter().copied().rev().find(|s| *s < at)), "{hits:?} before {at}");
+                assert_eq!(tally.count_upto(at), hits.iter().filter(|s| **s <= at).count(), "{hits:?} upto {at}");
+                assert_eq!(tally.hits_from(at).count(), hits.iter().filter(|s| **s >= at).count());
+                assert_eq!(tally.holds_within(at, at), hits.contains(&at));
+            }
+        }
+    }
+
+    #[test]
+    fn what_always_holds_takes_one_stretch() {
+        let mut tally = Tally::default();
+        (1..=100_000).for_each(|n| tally.push(Seq(n)));
+        assert_eq!((tally.stretches.len(), tally.count()), (1, 100_000));
     }
 }

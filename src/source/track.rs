@@ -47,6 +47,13 @@ impl Track {
         self.read_upto >= self.last
     }
 
+    /// About what it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|row| size_of::<Row>() + row.bytes()).sum();
+        let beats: usize = self.beats.iter().map(|beat| size_of::<Beat>() + beat.values.len() * size_of::<Option<f64>>()).sum();
+        rows + beats
+    }
+
     /// The place in `beats` of the step that `seq` lies in, or of the newest one before it.
     pub fn beat_at(&self, seq: Seq) -> Option<usize> {
         self.beats.partition_point(|b| b.first <= seq).checked_sub(1)
@@ -117,13 +124,18 @@ impl Tracker {
     pub fn note(&mut self, envelope: &Envelope) {
         let track = &mut self.track;
         track.read_upto = envelope.seq.min(track.last);
-        if envelope.lane != track.lane || envelope.episode != Some(track.episode) || envelope.seq > track.last {
+        let is_here = envelope.lane == track.lane && envelope.episode == Some(track.episode);
+        // A swap is no lane's event, and has a row in each.
+        let is_swap = matches!(envelope.event, Event::CheckpointSwapped(_));
+        if !is_here && !is_swap || envelope.seq > track.last {
             return;
         }
         if envelope.seq == track.first {
             track.t_ns_first = envelope.t_ns;
         }
-        track.note(envelope);
+        if is_here {
+            track.note(envelope);
+        }
         // Events between that are not this episode's are left out, which is no gap here.
         self.state.seq = Seq(envelope.seq.0.saturating_sub(1));
         let folded = self.state.apply(envelope).is_ok();
@@ -137,13 +149,13 @@ impl Tracker {
         let rows = &lane.transcript.rows;
         self.track.rows.truncate(self.closed);
         self.track.rows.extend(rows.iter().cloned());
-        if rows.len() > 1 {
-            self.closed += rows.len() - 1;
-            let newest = rows.last().cloned();
+        // What follows the row that can still change is kept with it.
+        let open = lane.transcript.open_row().unwrap_or(0);
+        if open > 0 {
+            self.closed += open;
+            let kept: Vec<Row> = rows.iter().skip(open).cloned().collect();
             lane.transcript = Transcript::default();
-            if let Some(newest) = newest {
-                lane.transcript.push(newest);
-            }
+            kept.into_iter().for_each(|row| lane.transcript.push(row));
         }
     }
 }

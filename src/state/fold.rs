@@ -172,7 +172,10 @@ impl DashState {
                 if let Some(from) = &e.from {
                     self.mark(envelope, MarkKind::Swapped);
                     for lane in self.lanes.values_mut() {
-                        lane.push(envelope, RowKind::Swapped { from: from.clone(), to: e.to.clone() });
+                        // The swap is no lane's event: its row stands where each lane is.
+                        let (episode, step) = (lane.episode.episode, lane.episode.step);
+                        let kind = RowKind::Swapped { from: from.clone(), to: e.to.clone() };
+                        lane.transcript.push(Row { seq: envelope.seq, t_ns: envelope.t_ns, episode, step, kind });
                     }
                 }
                 self.swaps.push(SwapRow { seq: envelope.seq, t_ns: envelope.t_ns, from: e.from.clone(), to: e.to.clone() });
@@ -262,7 +265,7 @@ impl DashState {
             lane.episode.tool_errors = lane.episode.tool_errors.saturating_add(1);
         }
         let done = Outcome { result: e.result.clone(), error_type: e.error_type, duration_ns: e.duration_ns };
-        lane.transcript.change_last(|kind| {
+        lane.transcript.change_open(|kind| {
             let RowKind::Action { outcome, .. } = kind else { return false };
             *outcome = Some(done);
             true
@@ -334,9 +337,9 @@ impl LaneState {
         }
     }
 
-    /// Gives the reward to the newest row if that is a call that has none yet.
+    /// Gives the reward to the newest row of a decision if that is a call that has none yet.
     fn reward_open_action(&mut self, given: f64) -> bool {
-        self.transcript.change_last(|kind| {
+        self.transcript.change_open(|kind| {
             let RowKind::Action { reward: reward @ None, .. } = kind else { return false };
             *reward = Some(given);
             true
@@ -347,7 +350,10 @@ impl LaneState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Elided, ErrorType, MemoryCompressed, Route, SamplesDropped, StepIndex, ThoughtDelta, ToolCall, ToolCallStarted};
+    use crate::event::{
+        CheckpointSwapped, Elided, EpisodeId, EpisodeStarted, ErrorType, Level, MemoryCompressed, PhaseEntered, Route, SamplesDropped,
+        Seed, StepIndex, ThoughtDelta, ToolCall, ToolCallStarted,
+    };
 
     fn say(state: &mut DashState, event: impl Into<Event>) {
         let (seq, step) = (state.seq.next(), Some(StepIndex(1)));
@@ -417,6 +423,51 @@ mod tests {
         // Words without a call have a row of their own.
         say(&mut state, transition(0.5));
         assert_eq!(state.lanes[&LaneId(0)].transcript.rows.len(), 2);
+    }
+
+    fn swapped() -> CheckpointSwapped {
+        CheckpointSwapped { from: Some("a".into()), to: "b".into(), sha256: "0".into() }
+    }
+
+    #[test]
+    fn a_swap_in_a_step_stands_in_it_and_the_call_gets_its_result_and_its_reward() {
+        let mut state = DashState::default();
+        let mut say_at = |episode, step, event: Event| {
+            let envelope = Envelope { seq: state.seq.next(), t_ns: 1, lane: LaneId(0), episode, step, event };
+            state.apply(&envelope).unwrap();
+        };
+        let (episode, step) = (Some(EpisodeId(4)), Some(StepIndex(2)));
+        let begun = EpisodeStarted {
+            seed: Seed(1),
+            level: Level::L0,
+            goal: SafeText::new("g"),
+            briefing: SafeText::default(),
+            fields: Vec::new(),
+            state_hash: 0,
+            checkpoint: None,
+        };
+        say_at(episode, None, begun.into());
+        say_at(episode, step, PhaseEntered { phase: Phase::Act }.into());
+        say_at(episode, step, started("scale").into());
+        say_at(None, None, swapped().into());
+        say_at(episode, step, finished("scale").into());
+        say_at(None, None, swapped().into());
+        let transition = TransitionRecorded {
+            action: RecordedAction::Tool(ToolCall::new("scale")),
+            reward: 0.5,
+            terminated: false,
+            truncated: false,
+            value: None,
+            state_hash: 1,
+            reward_sum: 0.5,
+            discounted_sum: 0.5,
+        };
+        say_at(episode, step, transition.into());
+        let rows = &state.lanes[&LaneId(0)].transcript.rows;
+        let places: Vec<_> = rows.iter().skip(1).map(|r| (r.episode.0, r.step.0)).collect();
+        assert_eq!(places, [(4, 2); 3], "all rows stand in the step");
+        let call = rows.get(1).map(|r| &r.kind);
+        assert!(matches!(call, Some(RowKind::Action { outcome: Some(_), reward: Some(r), .. }) if *r == 0.5), "{call:?}");
     }
 
     #[test]

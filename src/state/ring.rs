@@ -58,8 +58,8 @@ impl<T, const CAPACITY: usize> Ring<T, CAPACITY> {
         self.items.back()
     }
 
-    pub fn last_mut(&mut self) -> Option<&mut T> {
-        self.items.back_mut()
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.items.get_mut(index)
     }
 
     pub fn get(&self, index: usize) -> Option<&T> {

@@ -9,6 +9,8 @@ use serde_json::Value;
 const BYTES_MAX: usize = 1 << 20;
 /// Rows that a lane keeps.
 const ROWS_MAX: usize = 8192;
+/// Rows that can stand between a call and its result.
+const PASSED_MAX: usize = 16;
 
 /// One lane's rows, oldest first, bounded in bytes; older ones come by page from the source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,14 +51,21 @@ impl Transcript {
         self.trim();
     }
 
-    /// Lets `change` at the newest row, whose text it may make longer. False when there is none, or when `change` did not want it.
-    pub fn change_last(&mut self, change: impl FnOnce(&mut RowKind) -> bool) -> bool {
-        let Some(row) = self.rows.last_mut() else { return false };
+    /// Lets `change` at the newest row that is part of a decision, whose text it may make longer. False when there is none, or when
+    /// `change` did not want it.
+    pub fn change_open(&mut self, change: impl FnOnce(&mut RowKind) -> bool) -> bool {
+        let Some(row) = self.open_row().and_then(|index| self.rows.get_mut(index)) else { return false };
         let before = row.bytes();
         let changed = change(&mut row.kind);
         self.bytes = self.bytes.saturating_sub(before).saturating_add(row.bytes());
         self.trim();
         changed
+    }
+
+    /// The place of the newest row that can still change: what was only put in after it does not close it.
+    pub fn open_row(&self) -> Option<usize> {
+        let behind = self.rows.iter().rev().take(PASSED_MAX).take_while(|row| row.kind.is_aside()).count();
+        self.rows.len().checked_sub(behind + 1)
     }
 
     fn trim(&mut self) {
@@ -74,7 +83,7 @@ impl Transcript {
 
 impl Row {
     /// Bytes of text in it.
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         match &self.kind {
             RowKind::EpisodeStart { goal, .. } => goal.len(),
             RowKind::Observation { text, compact } => text.len() + compact.len(),
@@ -185,6 +194,21 @@ pub enum RowKind {
     },
 }
 
+impl RowKind {
+    /// Whether it is no part of a decision, so that it may stand between a call and its result.
+    fn is_aside(&self) -> bool {
+        match self {
+            Self::Compressed { .. } | Self::Swapped { .. } | Self::Note { .. } => true,
+            Self::EpisodeStart { .. }
+            | Self::Observation { .. }
+            | Self::Thought { .. }
+            | Self::Action { .. }
+            | Self::Text { .. }
+            | Self::EpisodeEnd { .. } => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub result: SafeText,
@@ -208,7 +232,7 @@ mod tests {
         let long = "x".repeat(BYTES_MAX / 4);
         for _ in 0..8 {
             transcript.push(action(&long));
-            assert!(transcript.change_last(|kind| {
+            assert!(transcript.change_open(|kind| {
                 let RowKind::Action { outcome, .. } = kind else { return false };
                 *outcome = Some(Outcome { result: SafeText::new(&long), error_type: None, duration_ns: 1 });
                 true

@@ -4,7 +4,7 @@ mod hands;
 mod seats;
 
 use super::actions::{Action, Group};
-use super::backstage::{Backstage, collect};
+use super::backstage::{Ask, Backstage, collect};
 use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
@@ -161,6 +161,9 @@ struct App {
     still: Still,
     /// What the screen was like when it was last left.
     before: Option<Session>,
+    /// Where the operator was when a recording was asked for, and how often another seat was taken until then.
+    asked_at: Option<(ScreenId, u32)>,
+    sittings: u32,
     /// The process was stopped and goes on.
     continued: bool,
 }
@@ -309,6 +312,8 @@ impl App {
             outbox: Vec::new(),
             still: Still::default(),
             before: None,
+            asked_at: None,
+            sittings: 0,
             continued: false,
         }
     }
@@ -330,15 +335,28 @@ impl App {
 
     fn remember(&self) {
         let Some(path) = self.options.state.as_deref().map(session::path) else { return };
-        let session = Session::of(&self.view, &self.look, &self.options.theme, self.options.said, self.before.as_ref());
+        let session = Session::of(self.view_of_run(), &self.look, &self.options.theme, self.options.said, self.before.as_ref());
         if let Err(error) = session.write(&path) {
             // Standard error may be the terminal that is gone.
             let _ = writeln!(io::stderr(), "the screen is not remembered: {}: {error}", path.display());
         }
     }
 
-    /// Folds what the source has; true when something changed.
+    /// Folds what the sources have; true when something changed. A recording that can't be read does not end a run beside it.
     fn take_frames(&mut self) -> Result<bool, UiError> {
+        let changed = match self.take_own_frames() {
+            Err(error @ (UiError::Source(_) | UiError::Apply(_))) if self.parked.is_some() => {
+                self.leave_recording();
+                self.notice = tr!("the recording can't be read on: {error}; back at the live run", error = error);
+                true
+            }
+            taken => taken?,
+        };
+        Ok(self.take_parked()? || changed)
+    }
+
+    /// Folds what the source has that is looked at.
+    fn take_own_frames(&mut self) -> Result<bool, UiError> {
         let mut frames = Vec::new();
         let status = self.source.poll(&mut frames, FRAMES_BUDGET)?;
         let now = Instant::now();
@@ -347,6 +365,12 @@ impl App {
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
+                    // In a recording it is a leap that was asked for.
+                    if self.source.playback().is_none()
+                        && let Some(told) = self.desk.stops.passed_over(self.state.seq, state.seq)
+                    {
+                        self.notice = told;
+                    }
                     self.state = *state;
                     changed = true;
                 }
@@ -383,7 +407,7 @@ impl App {
         let moved = playback != self.playback;
         self.playback = playback;
         let studied = self.study()?;
-        Ok(self.take_parked()? || studied || news || moved)
+        Ok(studied || news || moved)
     }
 
     /// Reads theme and keys again where they were saved; true when there is something to show.
@@ -419,7 +443,7 @@ impl App {
             self.notice = told;
         }
         if let Some(opened) = self.desk.opened.take() {
-            self.sit_down(opened);
+            self.was_opened(opened);
         }
         came
     }
@@ -522,10 +546,18 @@ impl App {
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
-                Effect::Ask(ask) => match self.backstage.ask(ask.clone()) {
-                    Ok(()) => self.desk.asked(&ask, &self.state),
-                    Err(reason) => self.notice = reason,
-                },
+                Effect::Ask(ask) => {
+                    let opens = matches!(ask, Ask::Open { .. });
+                    match self.backstage.ask(ask.clone()) {
+                        Ok(()) => {
+                            self.desk.asked(&ask, &self.state);
+                            if opens {
+                                self.asked_at = Some((self.view.screen, self.sittings));
+                            }
+                        }
+                        Err(reason) => self.notice = reason,
+                    }
+                }
                 Effect::OpenCommand(line) => self.open_command(&line),
                 Effect::OpenSearch => self.open = Open::Search(Line::default()),
                 Effect::OpenMenu => self.open = Open::Menu(None),

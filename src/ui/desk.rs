@@ -4,6 +4,7 @@
 use super::backstage::{Ask, News, Opened};
 use super::bench::Bench;
 use super::stops::Stops;
+use super::view::EpisodeSort;
 use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
 use crate::source::{Book, Quest, Tally, Track};
 use crate::state::DashState;
@@ -32,11 +33,15 @@ pub struct ReplayDesk {
     pub book: Arc<Book>,
     /// The episode at the playhead, whole, once it is read.
     pub track: Option<Arc<Track>>,
+    /// The list of its episodes, filtered and sorted once it is whole.
+    pub order: Option<Arc<Order>>,
     pub tallies: BTreeMap<Quest, Arc<Tally>>,
     /// At `x1` it plays a decision a second, whatever the recorded times are.
     pub by_decision: bool,
     /// The breakpoint that stopped it, and where.
     pub stopped: Option<(u32, Seq)>,
+    /// What `Quest::Search` looks for, lower case; empty before the first search.
+    pub searched: String,
     /// Where it is to go as soon as that is known.
     pub looking: Option<Looking>,
 }
@@ -46,6 +51,15 @@ impl ReplayDesk {
     pub fn is_reading(&self) -> bool {
         !self.book.is_whole() || self.track.as_ref().is_some_and(|t| !t.is_whole()) || self.tallies.values().any(|t| !t.is_whole())
     }
+}
+
+/// Which episodes of a book a list shows, and in which order: their places in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    pub episodes: usize,
+    pub filter: String,
+    pub sort: EpisodeSort,
+    pub places: Vec<usize>,
 }
 
 /// A way that hangs on what is still being read.
@@ -72,7 +86,8 @@ impl Looking {
             let found = desk.book.find(lane, episode).map(|e| e.first);
             return (found.is_some() || desk.book.is_whole()).then_some(found);
         }
-        let tallies: Vec<&Tally> = quests.iter().filter_map(|q| desk.tallies.get(q)).map(|t| &**t).collect();
+        // Of what nobody has begun to read for, nothing is known.
+        let tallies: Vec<&Tally> = quests.iter().map(|q| desk.tallies.get(q).map(|t| &**t)).collect::<Option<_>>()?;
         if self.forward {
             let next = tallies.iter().filter_map(|t| t.after(self.from).flatten()).min();
             let is_known = |t: &&Tally| t.is_whole() || next.is_some_and(|next| t.read_upto >= next);

@@ -487,12 +487,38 @@ fn thousands_of_episodes_are_listed_with_the_cursor_in_sight() {
     let mut app = opened("failure", (120, 36));
     let one = app.desk.replay.book.episodes[0].clone();
     let many = (1..=5_000).map(|n| crate::source::Episode { episode: EpisodeId(n), first: Seq(u64::from(n)), ..one.clone() });
-    let mut book = (*app.desk.replay.book).clone();
-    book.episodes = many.collect();
+    let mut book = crate::source::Book::new(app.desk.replay.book.end);
+    book.read_upto = book.end;
+    many.for_each(|episode| book.push(episode));
     app.desk.replay.book = Arc::new(book);
     type_keys(&mut app, "2G");
     let text = shown(&app);
     assert!(text.contains("> ") && text.contains("5000"), "{text}");
+    let scene = |app: &App| app.desk.replay.order.clone();
+    assert_eq!(scene(&app), None, "as they are, nothing need be kept");
     type_keys(&mut app, "kk");
     assert!(matches!(app.view.replay.pick, Some(crate::ui::view::Pick::Episode(_, EpisodeId(4_998)))), "{:?}", app.view.replay.pick);
+    type_keys(&mut app, ":filter ep>4990\n");
+    assert_eq!(app.notice, "10 shown");
+    type_keys(&mut app, "G");
+    assert!(matches!(app.view.replay.pick, Some(crate::ui::view::Pick::Episode(_, EpisodeId(5_000)))), "{:?}", app.view.replay.pick);
+    assert_eq!(app.desk.replay.book.find(LaneId(0), EpisodeId(5_000)).map(|e| e.first), Some(Seq(5_000)));
 }
+
+#[test]
+fn a_list_that_is_filtered_or_sorted_is_made_once() {
+    let mut app = opened("failure", (120, 36));
+    keys(&mut app, "E");
+    keys(&mut app, ":filter fail\n");
+    let first = app.desk.replay.order.clone().expect("it is kept");
+    app.take_frames().unwrap();
+    assert!(app.desk.replay.order.as_ref().is_some_and(|o| Arc::ptr_eq(o, &first)), "and not made again");
+    assert_eq!(first.places, [0]);
+    keys(&mut app, ":filter success\n");
+    assert_eq!(app.desk.replay.order.as_ref().map(|o| o.places.len()), Some(0));
+    keys(&mut app, ":filter\n");
+    assert_eq!(app.desk.replay.order, None);
+}
+
+#[path = "app/seat_tests.rs"]
+mod seats;

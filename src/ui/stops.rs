@@ -31,8 +31,8 @@ pub enum What {
 /// Conditions that have names, or that no expression could say.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Preset {
-    /// This event of a recording, and its address in words.
-    At(Seq, String),
+    /// This event of a lane in a recording, and its address in words.
+    At(LaneId, Seq, String),
     /// The beginning of this step, in any episode of the lane.
     Step(LaneId, StepIndex),
     ToolError,
@@ -75,8 +75,9 @@ impl Preset {
 
     pub fn text(&self) -> String {
         match self {
-            Self::At(_, address) => address.clone(),
-            Self::Step(_, step) => tr!("step {step}", step = step),
+            Self::At(_, _, address) => address.clone(),
+            Self::Step(LaneId(0), step) => tr!("step {step}", step = step),
+            Self::Step(lane, step) => tr!("step {step} of lane {lane}", step = step, lane = lane),
             Self::ToolError => "tool-error".into(),
             Self::RewardBelow(x) => format!("reward-below {x}"),
             Self::SameAction => "same-action-3".into(),
@@ -91,7 +92,7 @@ impl Probe for Preset {
     fn holds(&self, envelope: &Envelope, state: &DashState) -> bool {
         let event = &envelope.event;
         match self {
-            Self::At(seq, _) => envelope.seq == *seq,
+            Self::At(_, seq, _) => envelope.seq == *seq,
             Self::Step(lane, step) => {
                 let begins = matches!(event, Event::PhaseEntered(e) if e.phase == Phase::Observe);
                 begins && envelope.lane == *lane && envelope.step == Some(*step)
@@ -131,7 +132,7 @@ pub struct Stop {
     pub number: u32,
     pub text: String,
     /// Where it stands, for one that is a place.
-    pub at: Option<Seq>,
+    pub at: Option<(LaneId, Seq)>,
     pub probe: Arc<dyn Probe>,
     /// Events seen at which it held; of a recording the tally knows better.
     pub held: u64,
@@ -186,7 +187,7 @@ impl Stops {
     }
 
     /// Sets one; gives it.
-    pub fn add(&mut self, kind: Kind, text: String, at: Option<Seq>, probe: Arc<dyn Probe>) -> &Stop {
+    pub fn add(&mut self, kind: Kind, text: String, at: Option<(LaneId, Seq)>, probe: Arc<dyn Probe>) -> &Stop {
         let ever = if kind == Kind::Watch { &mut self.watches_ever } else { &mut self.breaks_ever };
         *ever = ever.saturating_add(1);
         let number = *ever;
@@ -199,6 +200,15 @@ impl Stops {
         let gone = self.all.iter().filter(|s| which(s)).map(Stop::quest).collect();
         self.all.retain(|s| !which(s));
         gone
+    }
+
+    /// A new state came in place of events: what to tell where breakpoints were not asked of them.
+    pub fn passed_over(&mut self, before: Seq, now: Seq) -> Option<String> {
+        // Whether the run has paused meanwhile is not known; the next hit asks again.
+        self.pausing = false;
+        let skipped = now.0.saturating_sub(before.0);
+        let told = before > Seq(0) && skipped > 0 && self.breaks().next().is_some();
+        told.then(|| tr!("this console was behind: no breakpoint was asked of {n} events", n = skipped))
     }
 
     /// Asks all of an event that was folded just now; the first breakpoint that holds. One that stops once is taken away by the
@@ -286,16 +296,23 @@ fn break_here(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
             None => StopEffect::Set(Kind::Break, What::Preset(preset)),
         })];
     }
-    let beat = facts.desk.replay.track.as_ref().and_then(|t| t.beat_at(seq).map(|i| (t.episode, t.beats[i].clone())));
+    let beat = facts
+        .desk
+        .replay
+        .track
+        .as_ref()
+        .filter(|t| t.lane == view.lane)
+        .and_then(|t| t.beat_at(seq).map(|i| (t.episode, t.beats[i].clone())));
     let is_here = |at: Seq| beat.as_ref().map_or(at == seq, |(_, b)| (b.first..=b.last).contains(&at));
-    if let Some(stop) = facts.desk.stops.breaks().find(|s| s.at.is_some_and(is_here)) {
+    if let Some(stop) = facts.desk.stops.breaks().find(|s| s.at.is_some_and(|(lane, at)| lane == view.lane && is_here(at))) {
         return vec![Effect::Stops(StopEffect::Delete(Some(stop.number)))];
     }
     let address = match &beat {
+        Some((episode, beat)) if is_here(seq) && view.lane != LaneId(0) => format!("{}:{episode}/{} @{seq}", view.lane, beat.step),
         Some((episode, beat)) if is_here(seq) => format!("{episode}/{} @{seq}", beat.step),
         Some(_) | None => format!("@{seq}"),
     };
-    vec![Effect::Stops(StopEffect::Set(Kind::Break, What::Preset(Preset::At(seq, address))))]
+    vec![Effect::Stops(StopEffect::Set(Kind::Break, What::Preset(Preset::At(view.lane, seq, address))))]
 }
 
 fn breakpoints(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
@@ -338,9 +355,9 @@ fn line(stop: &Stop, facts: &Facts<'_>) -> String {
 pub fn held(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> String {
     match desk.replay.tallies.get(&stop.quest()) {
         Some(tally) if tally.is_whole() => {
-            tr!("held {n} of {all}x", n = tally.count_upto(state.seq), all = tally.hits.len())
+            tr!("held {n} of {all}x", n = tally.count_upto(state.seq), all = tally.count())
         }
-        Some(tally) => tr!("held {all}x in {read} of {end} events", all = tally.hits.len(), read = tally.read_upto, end = tally.end),
+        Some(tally) => tr!("held {all}x in {read} of {end} events", all = tally.count(), read = tally.read_upto, end = tally.end),
         None => match stop.held_last {
             Some(last) => tr!("held {n}x, last at event {last}", n = stop.held, last = last),
             None => tr!("held 0x"),

@@ -1,7 +1,7 @@
 //! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
 
-use super::{App, FRAMES_BUDGET, UiError};
-use crate::event::{Command, RunState, Seq};
+use super::{App, FRAMES_BUDGET, Open, UiError};
+use crate::event::{Command, Event, RunState, Seq};
 use crate::source::{Errors, Frame, FrameSource, Quest, Words};
 use crate::state::DashState;
 use crate::ui::backstage::Opened;
@@ -10,7 +10,7 @@ use crate::ui::lang::tr;
 use crate::ui::panes;
 use crate::ui::stops::{self, Hit, Kind, Preset, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
-use crate::ui::view::{PlaybackView, ScreenId, View};
+use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
 
 /// Events that are read besides, between two looks at the keys.
 const STUDY_BUDGET: usize = 2_000;
@@ -27,9 +27,28 @@ pub struct Seat {
 }
 
 impl App {
+    /// Sits down at a recording that was asked for, unless the operator has gone on to something else meanwhile.
+    pub(super) fn was_opened(&mut self, opened: Opened) {
+        let here = Some((self.view.screen, self.sittings));
+        if self.asked_at.take() == here && self.open == Open::Nothing {
+            self.sit_down(opened);
+        } else {
+            self.notice = tr!("{name} could be opened now; ask for it again to go there", name = opened.name);
+        }
+    }
+
+    /// What waits for an answer was meant for the source that is left.
+    fn change_seat(&mut self) {
+        self.sittings = self.sittings.wrapping_add(1);
+        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit) {
+            self.open = Open::Nothing;
+        }
+    }
+
     /// Sits down at a recording that was opened. The live run is parked and goes on; another recording gives way.
-    pub(super) fn sit_down(&mut self, opened: Opened) {
-        let mut view = View { detail: self.view.detail, raw: self.view.raw, chart: self.view.chart.clone(), ..View::default() };
+    fn sit_down(&mut self, opened: Opened) {
+        self.change_seat();
+        let mut view = carried(&self.view);
         view.go(ScreenId::Replay);
         let before = Seat {
             source: std::mem::replace(&mut self.source, opened.source),
@@ -55,6 +74,7 @@ impl App {
     /// Back to the live run, as it was left and with all that has come since.
     pub(super) fn leave_recording(&mut self) {
         let Some(seat) = self.parked.take() else { return };
+        self.change_seat();
         let seat = *seat;
         self.source = seat.source;
         self.state = seat.state;
@@ -69,6 +89,11 @@ impl App {
         self.notice = tr!("back at the live run");
     }
 
+    /// The view of the run itself: what is remembered for the next start.
+    pub(super) fn view_of_run(&self) -> &View {
+        self.parked.as_ref().map_or(&self.view, |seat| &seat.view)
+    }
+
     /// Whether quitting would end a run, also one that is parked.
     pub(super) fn would_end_run(&self) -> bool {
         let goes_on = |state: &DashState| state.run_state != RunState::Ended;
@@ -81,10 +106,18 @@ impl App {
         let mut frames = Vec::new();
         seat.source_ended = seat.source.poll(&mut frames, FRAMES_BUDGET)? == crate::source::SourceStatus::Ended;
         let mut told = None;
+        let now = std::time::Instant::now();
         for frame in frames {
             match frame {
-                Frame::Snapshot(state) => seat.state = *state,
+                Frame::Snapshot(state) => {
+                    told = seat.stops.passed_over(seat.state.seq, state.seq).or(told);
+                    seat.state = *state;
+                }
                 Frame::Event(envelope) => {
+                    // The screen shows something else, so that it is all the more to be heard.
+                    if let Event::AlertStateChanged(change) = &envelope.event {
+                        self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
+                    }
                     seat.state.apply(&envelope)?;
                     if let Some(hit) = seat.stops.note(&envelope, &seat.state) {
                         told = Some(hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only));
@@ -118,9 +151,12 @@ impl App {
         desk.book = playback.book();
         desk.tallies = playback.tallies();
         desk.by_decision = playback.is_by_decision();
+        let order = panes::replay::order(&self.state, &self.desk, &self.view, self.playback.as_ref());
+        let desk = &mut self.desk.replay;
+        desk.order = order;
         let lane = self.view.lane;
         let episode = self.state.lane(lane).map(|l| l.episode.episode);
-        let episode = episode.or_else(|| desk.book.episodes.iter().find(|e| e.lane == lane).map(|e| e.episode));
+        let episode = episode.or_else(|| desk.book.first_of(lane).map(|e| e.episode));
         desk.track = episode.and_then(|episode| playback.track(lane, episode));
         let progress = |t: &Option<std::sync::Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
         let changed = read || progress(&before.1) != progress(&self.desk.replay.track) || before.0 != self.desk.replay.book.read_upto;
@@ -150,7 +186,7 @@ impl App {
     }
 
     fn arrive_at(&mut self, looking: &Looking, seq: Seq) {
-        let number_of = |quest| self.desk.replay.tallies.get(&quest).map_or((0, 0), |t| (t.count_upto(seq), t.hits.len()));
+        let number_of = |quest| self.desk.replay.tallies.get(&quest).map_or((0, 0), |t| (t.count_upto(seq), t.count()));
         let notice = match &looking.what {
             Sought::Stop => {
                 let holds = |s: &&Stop| self.desk.replay.tallies.get(&s.quest()).is_some_and(|t| t.holds_within(seq, seq));
@@ -167,7 +203,7 @@ impl App {
             }
             Sought::Episode(..) => None,
         };
-        self.seek(seq);
+        self.go_to_event(seq);
         if let Some(notice) = notice {
             self.notice = notice;
         }
@@ -196,11 +232,20 @@ impl App {
         });
     }
 
+    /// The playhead goes there, and the screen to the event's lane.
+    fn go_to_event(&mut self, seq: Seq) {
+        // What can't be read there, the playhead meets as well.
+        if let Some(Ok(Some(lane))) = self.source.playback().map(|p| p.lane_at(seq)) {
+            self.view.lane = lane;
+        }
+        self.seek(seq);
+    }
+
     /// A breakpoint holds at the event that was folded just now; whether what follows it is not to be folded.
     pub(super) fn hit(&mut self, hit: Hit) -> bool {
         if self.source.playback().is_some() {
             self.notice = self.stopped_at(hit.number, &hit.text, hit.seq);
-            self.seek(hit.seq);
+            self.go_to_event(hit.seq);
             return true;
         }
         self.notice = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only);
@@ -211,9 +256,7 @@ impl App {
     pub(super) fn replay_effect(&mut self, effect: ReplayEffect) -> Result<(), String> {
         match effect {
             ReplayEffect::Leave => self.leave_recording(),
-            ReplayEffect::Search(text) => self.with_playback(|p| {
-                if text.is_empty() { p.forget(Quest::Search) } else { p.look_for(Quest::Search, std::sync::Arc::new(Words::new(&text))) }
-            }),
+            ReplayEffect::Search(text) => self.begin_search(&text.to_lowercase()),
             ReplayEffect::Look { what, from, forward } => self.look(what, from, forward),
             ReplayEffect::SeekStep(lane, episode, step) => {
                 let Some(playback) = self.source.playback() else { return Ok(()) };
@@ -232,7 +275,18 @@ impl App {
         Ok(())
     }
 
+    fn begin_search(&mut self, text: &str) {
+        self.desk.replay.searched = text.to_owned();
+        self.with_playback(|p| {
+            if text.is_empty() { p.forget(Quest::Search) } else { p.look_for(Quest::Search, std::sync::Arc::new(Words::new(text))) }
+        });
+    }
+
     fn look(&mut self, what: Sought, from: Seq, forward: bool) {
+        // The words may be from an earlier start, or from another screen.
+        if what == Sought::Match && self.desk.replay.searched != self.view.search {
+            self.begin_search(&self.view.search.clone());
+        }
         if what == Sought::Error {
             let is_new = !self.desk.replay.tallies.contains_key(&Quest::Errors);
             self.with_playback(|p| {
@@ -281,7 +335,7 @@ impl App {
     fn set_stop(&mut self, kind: Kind, what: &What) -> Result<(), String> {
         let probe = stops::probe(what, &*self.backstage)?;
         let (text, at) = match what {
-            What::Preset(Preset::At(seq, address)) => (address.clone(), Some(*seq)),
+            What::Preset(Preset::At(lane, seq, address)) => (address.clone(), Some((*lane, *seq))),
             What::Preset(preset) => (preset.text(), None),
             What::Condition(source) => (source.clone(), None),
         };
@@ -302,6 +356,20 @@ impl App {
     }
 }
 
+/// What a view keeps when it shows another source: how things are shown, not which.
+fn carried(view: &View) -> View {
+    View {
+        detail: view.detail,
+        raw: view.raw,
+        overlay: view.overlay,
+        chart: view.chart.clone(),
+        rules_filter: view.rules_filter.clone(),
+        log: LogView { filter: view.log.filter.clone(), level: view.log.level, ..LogView::default() },
+        replay: ReplayView { filter: view.replay.filter.clone(), sort: view.replay.sort, ..ReplayView::default() },
+        ..View::default()
+    }
+}
+
 /// Asks a live run to pause at a hit, once; what to tell.
 fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> String {
     let Hit { number, text, address, .. } = hit;
@@ -314,11 +382,12 @@ fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashS
         RunState::Running | RunState::Stepping | RunState::Starting => true,
         RunState::Paused | RunState::Ended => false,
     };
-    if runs
-        && !std::mem::replace(&mut stops.pausing, true)
-        && let Err(error) = sender.send(Command::Pause)
-    {
-        return error.to_string();
+    if runs && !stops.pausing {
+        if let Err(error) = sender.send(Command::Pause) {
+            // The next hit asks again.
+            return error.to_string();
+        }
+        stops.pausing = true;
     }
     tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address)
 }

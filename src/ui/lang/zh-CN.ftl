@@ -187,6 +187,10 @@ typed-is-not-verb-name-esc-cancels = `{ $typed }` 不是 `{ $verb } { $name }`�
 
 opened-gl-goes-back-to-the-live-run-which-goes-on = 已打开；gl 回到实时运行，运行仍在继续
 back-at-the-live-run = 已回到实时运行
+name-could-be-opened-now-ask-for-it-again-to-go-there = 现在可以打开 { $name }；再次选择即可前往
+the-recording-can-t-be-read-on-error-back-at-the-live-run = 录制无法继续读取：{ $error }；已回到实时运行
+this-console-was-behind-no-breakpoint-was-asked-of-n-events = 本控制台落后：有 { $n } 个事件未经断点检查
+step-step-of-lane-lane = 第 { $step } 步（通道 { $lane }）
 tool-error-at-of-all = 第 { $at }/{ $all } 个工具错误
 match-at-of-all-in-the-recording-at-event-seq = 录制中第 { $at }/{ $all } 处匹配，事件 { $seq }
 stopped-at-bp-number-text-holds-at-event-seq = 停在断点 bp{ $number }：{ $text } 在事件 { $seq } 成立

@@ -3,12 +3,14 @@
 use super::Scene;
 use crate::event::{CheckpointId, EpisodeEnding, EpisodeId, LaneId, Level, Seed, Verdict};
 use crate::source::Episode;
-use crate::ui::desk::Recorded;
+use crate::ui::desk::{Order, Recorded};
 use crate::ui::lang::tr;
 use crate::ui::panes::{Motion, Pane, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
 use crate::ui::widgets::{Canvas, Role, format};
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// What the list shows of an episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,39 +128,124 @@ impl<'a> Item<'a> {
     }
 }
 
+/// The rows, filtered and sorted. Those of a book are made when they are looked at, for there may be very many.
+pub struct List<'a> {
+    episodes: &'a [Episode],
+    /// Places in `episodes`; unset where all are shown as they are.
+    order: Option<Cow<'a, [usize]>>,
+    /// Rows of a live run.
+    lines: Vec<Line<'a>>,
+    /// Episodes in all.
+    total: usize,
+}
+
+impl<'a> List<'a> {
+    fn listed(&self) -> usize {
+        self.order.as_ref().map_or(self.episodes.len(), |order| order.len())
+    }
+
+    pub fn len(&self) -> usize {
+        self.listed() + self.lines.len()
+    }
+
+    pub fn get(&self, index: usize) -> Option<Line<'a>> {
+        let Some(behind) = index.checked_sub(self.listed()) else {
+            let place = self.order.as_ref().map_or(index, |order| order[index]);
+            return self.episodes.get(place).map(|e| Line::Episode(Item::recorded(e)));
+        };
+        self.lines.get(behind).copied()
+    }
+
+    pub fn rows(&self) -> usize {
+        self.listed() + self.lines.iter().filter(|l| l.is_row()).count()
+    }
+
+    fn shown(&self) -> usize {
+        self.listed() + self.lines.iter().filter(|l| l.episode().is_some()).count()
+    }
+
+    /// The row of an episode.
+    pub fn position_of(&self, scene: Scene<'_>, lane: LaneId, episode: EpisodeId) -> Option<usize> {
+        if scene.playback.is_none() {
+            return self.lines.iter().position(|l| l.episode() == Some((lane, episode)));
+        }
+        let place = scene.desk.replay.book.place(lane, episode)?;
+        match &self.order {
+            Some(order) => order.iter().position(|p| *p == place),
+            None => Some(place),
+        }
+    }
+}
+
 /// The rows, filtered and sorted.
-pub fn list(scene: Scene<'_>) -> Vec<Line<'_>> {
-    let mut items = items(scene);
-    items.retain(|item| item.passes(&scene.view.replay.filter));
+pub fn list(scene: Scene<'_>) -> List<'_> {
+    let (filter, sort) = (&scene.view.replay.filter, scene.view.replay.sort);
+    if scene.playback.is_some() {
+        let book = &scene.desk.replay.book;
+        let kept = scene.desk.replay.order.as_deref().filter(|o| is_for(o, scene));
+        let order = match kept {
+            Some(order) => Some(Cow::Borrowed(order.places.as_slice())),
+            None if filter.is_empty() && sort == EpisodeSort::Begun => None,
+            None => Some(Cow::Owned(places(&book.episodes, filter, sort))),
+        };
+        return List { episodes: &book.episodes, order, lines: Vec::new(), total: book.episodes.len() };
+    }
+    let mut items = live_items(scene);
+    let total = items.len();
+    items.retain(|item| item.passes(filter));
+    items.sort_by(|a, b| compare(sort, a, b));
+    let mut lines: Vec<Line<'_>> = items.into_iter().map(Line::Episode).collect();
+    let filter = filter.to_lowercase();
+    let all = scene.desk.catalogue.as_ref();
+    let shown = |r: &&Recorded| filter.split_whitespace().all(|word| row_text(r).to_lowercase().contains(word));
+    lines.push(Line::Heading(all.map(Vec::len)));
+    lines.extend(all.into_iter().flatten().filter(shown).map(Line::Recording));
+    List { episodes: &[], order: None, lines, total }
+}
+
+/// The list of a whole book, to be kept until it is to be another one; unset where nothing need be kept.
+pub fn order(scene: Scene<'_>) -> Option<Arc<Order>> {
+    let (book, filter, sort) = (&scene.desk.replay.book, &scene.view.replay.filter, scene.view.replay.sort);
+    if scene.playback.is_none() || !book.is_whole() || filter.is_empty() && sort == EpisodeSort::Begun {
+        return None;
+    }
+    let kept = scene.desk.replay.order.as_ref().filter(|o| is_for(o, scene)).cloned();
+    kept.or_else(|| {
+        let (episodes, places) = (book.episodes.len(), places(&book.episodes, filter, sort));
+        Some(Arc::new(Order { episodes, filter: filter.clone(), sort, places }))
+    })
+}
+
+fn is_for(order: &Order, scene: Scene<'_>) -> bool {
+    let replay = &scene.view.replay;
+    order.episodes == scene.desk.replay.book.episodes.len() && order.filter == replay.filter && order.sort == replay.sort
+}
+
+fn places(episodes: &[Episode], filter: &str, sort: EpisodeSort) -> Vec<usize> {
+    let items = episodes.iter().map(Item::recorded).enumerate();
+    let mut items: Vec<_> = items.filter(|(_, item)| item.passes(filter)).collect();
+    items.sort_by(|(_, a), (_, b)| compare(sort, a, b));
+    items.into_iter().map(|(place, _)| place).collect()
+}
+
+fn compare(sort: EpisodeSort, a: &Item<'_>, b: &Item<'_>) -> Ordering {
     let unset_last = |a: Option<f64>, b: Option<f64>| match (a, b) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,
     };
-    match scene.view.replay.sort {
-        EpisodeSort::Begun => {}
-        EpisodeSort::Return => items.sort_by(|a, b| unset_last(a.episode_return, b.episode_return)),
-        EpisodeSort::Length => items.sort_by_key(|i| std::cmp::Reverse(i.length)),
-        EpisodeSort::Checkpoint => items.sort_by(|a, b| a.checkpoint.cmp(&b.checkpoint)),
-        EpisodeSort::Ending => items.sort_by_key(|i| i.ending().0),
+    match sort {
+        EpisodeSort::Begun => Ordering::Equal,
+        EpisodeSort::Return => unset_last(a.episode_return, b.episode_return),
+        EpisodeSort::Length => b.length.cmp(&a.length),
+        EpisodeSort::Checkpoint => a.checkpoint.cmp(&b.checkpoint),
+        EpisodeSort::Ending => a.ending().0.cmp(&b.ending().0),
     }
-    let mut lines: Vec<Line<'_>> = items.into_iter().map(Line::Episode).collect();
-    if scene.playback.is_none() {
-        let filter = scene.view.replay.filter.to_lowercase();
-        let all = scene.desk.catalogue.as_ref();
-        let shown = |r: &&Recorded| filter.split_whitespace().all(|word| row_text(r).to_lowercase().contains(word));
-        lines.push(Line::Heading(all.map(Vec::len)));
-        lines.extend(all.into_iter().flatten().filter(shown).map(Line::Recording));
-    }
-    lines
 }
 
-/// Episodes in the order in which they began; of a live run the newest first, for those are looked for.
-fn items(scene: Scene<'_>) -> Vec<Item<'_>> {
-    if scene.playback.is_some() {
-        return scene.desk.replay.book.episodes.iter().map(Item::recorded).collect();
-    }
+/// Episodes of a live run, the newest first, for those are looked for.
+fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
     let running = scene.state.lanes.iter().filter(|(_, l)| l.episode.ended.is_none()).map(|(lane, l)| Item {
         lane: *lane,
         episode: l.episode.episode,
@@ -192,11 +279,15 @@ fn row_text(r: &Recorded) -> String {
 }
 
 /// The cursor's place in the list: what was picked, or the episode at the playhead.
-fn cursor(scene: Scene<'_>, lines: &[Line<'_>]) -> usize {
+fn cursor(scene: Scene<'_>, list: &List<'_>) -> usize {
     let here = || scene.episode().map(|(lane, episode)| Pick::Episode(lane, episode));
-    let pick = scene.view.replay.pick.clone().or_else(here);
-    let found = lines.iter().position(|l| l.pick().is_some_and(|p| Some(p) == pick));
-    found.or_else(|| lines.iter().position(Line::is_row)).unwrap_or(0)
+    let found = match scene.view.replay.pick.clone().or_else(here) {
+        Some(Pick::Episode(lane, episode)) => list.position_of(scene, lane, episode),
+        Some(pick @ Pick::Recording(_)) => list.lines.iter().position(|l| l.pick().as_ref() == Some(&pick)).map(|at| list.listed() + at),
+        None => None,
+    };
+    let first = || (0..list.len()).find(|at| list.get(*at).is_some_and(|l| l.is_row()));
+    found.or_else(first).unwrap_or(0)
 }
 
 /// The row at the cursor.
@@ -244,7 +335,7 @@ pub fn moved(scene: Scene<'_>, (_, height): (u16, u16), motion: Motion) -> (Opti
     if lines.get(to).is_some_and(|l| !l.is_row()) {
         to = if to > at && to < last { to + 1 } else { to.saturating_sub(1) };
     }
-    (lines.get(to).and_then(Line::pick), first)
+    (lines.get(to).and_then(|l| l.pick()), first)
 }
 
 /// What a row of the pane's inside shows.
@@ -260,15 +351,14 @@ pub fn under(scene: Scene<'_>, (_, height): (u16, u16), row: u16) -> Option<Pick
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let scene = Scene::of(pane.ctx);
     let lines = list(scene);
-    let shown = lines.iter().filter(|l| l.episode().is_some()).count();
     let badge = if scene.playback.is_some() && !scene.desk.replay.book.is_whole() {
         super::read_so_far(scene.desk)
     } else {
-        format!("{shown}/{}", items(scene).len())
+        format!("{}/{}", lines.shown(), lines.total)
     };
     let mut inner = pane.open(canvas, &badge);
     let (width, height) = (inner.width(), inner.height());
-    if lines.is_empty() && scene.view.replay.filter.is_empty() {
+    if lines.len() == 0 && scene.view.replay.filter.is_empty() {
         let text = if scene.desk.replay.book.is_whole() { tr!("the recording holds no episode") } else { super::read_so_far(scene.desk) };
         notice(&mut inner, &text);
         return;
@@ -281,9 +371,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let at = cursor(scene, &lines);
     let first = top(scene, lines.len(), at, rows);
     let is_active = scene.view.active() == PaneId::Episodes;
-    let lanes = lines.iter().filter_map(Line::episode).any(|(lane, _)| lane != LaneId(0));
-    for (y, (index, line)) in (head..).zip(lines.iter().enumerate().skip(first).take(rows)) {
-        draw_line(&mut inner, y, line, scene, lanes);
+    let is_other = |l: &Line<'_>| l.episode().is_some_and(|(lane, _)| lane != LaneId(0));
+    let lanes = scene.desk.replay.book.has_lanes() || lines.lines.iter().any(is_other);
+    for (y, index) in (head..).zip(first..lines.len().min(first + rows)) {
+        let Some(line) = lines.get(index) else { break };
+        draw_line(&mut inner, y, &line, scene, lanes);
         if index == at && line.is_row() {
             inner.text(0, y, ">", Role::Strong);
             if is_active {

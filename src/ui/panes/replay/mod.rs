@@ -12,15 +12,16 @@ pub use transcript::{cursor_row, errors, matches};
 
 use super::{Motion, chain, has_popups};
 use crate::event::{EpisodeId, LaneId, Seq, StepIndex};
-use crate::source::{Beat, Track};
+use crate::source::{Beat, Book, Episode, Track};
 use crate::state::DashState;
 use crate::ui::actions::Action;
 use crate::ui::backstage::Ask;
-use crate::ui::desk::{Desk, Sought};
+use crate::ui::desk::{Desk, Order, Sought};
 use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, ReplayEffect};
 use crate::ui::view::{Context, EpisodeSort, PaneId, Pick, PlaybackView, ScreenId, Scroll, View};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What the panes of this screen are drawn and moved by.
 #[derive(Clone, Copy)]
@@ -80,7 +81,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
             view.replay.filter = argument.to_owned();
             view.replay.pick = None;
             view.scroll.remove(&PaneId::Episodes);
-            let shown = episodes::list(Scene::seen(view, facts)).iter().filter(|l| l.is_row()).count();
+            let shown = episodes::list(Scene::seen(view, facts)).rows();
             vec![Effect::Notice(tr!("{n} shown", n = shown))]
         }
         // Lists of other screens open and sort by their own rooms.
@@ -155,19 +156,9 @@ pub fn neighbour(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effec
     let scene = Scene::seen(view, facts);
     let book = &facts.desk.replay.book;
     let along_list = view.active() == PaneId::Episodes;
-    let order: Vec<(LaneId, EpisodeId)> = if along_list {
-        episodes::list(scene).iter().filter_map(episodes::Line::episode).collect()
-    } else {
-        book.episodes.iter().filter(|e| e.lane == view.lane).map(|e| (e.lane, e.episode)).collect()
-    };
     let here = if along_list && view.replay.pick.is_some() { view.replay.pick.clone().and_then(episode_of) } else { scene.episode() };
-    let at = order.iter().position(|e| Some(*e) == here);
-    let next = match (at, forward) {
-        (Some(at), true) => order.get(at + 1),
-        (Some(at), false) => at.checked_sub(1).and_then(|at| order.get(at)),
-        (None, _) => order.first(),
-    };
-    let Some((lane, episode)) = next.copied() else {
+    let next = if along_list { along(scene, here, forward) } else { in_lane(book, view.lane, here, forward) };
+    let Some((lane, episode)) = next else {
         let unread = if book.is_whole() { String::new() } else { format!("; {}", read_so_far(facts.desk)) };
         let none = if forward { tr!("no later episode") } else { tr!("no earlier episode") };
         return vec![Effect::Notice(none + &unread)];
@@ -176,6 +167,30 @@ pub fn neighbour(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effec
     view.lane = lane;
     view.replay.pick = along_list.then_some(Pick::Episode(lane, episode));
     vec![Effect::Seek(first)]
+}
+
+/// The neighbour in the list; the first row where the list lacks the episode.
+fn along(scene: Scene<'_>, here: Option<(LaneId, EpisodeId)>, forward: bool) -> Option<(LaneId, EpisodeId)> {
+    let list = episodes::list(scene);
+    let at = here.and_then(|(lane, episode)| list.position_of(scene, lane, episode));
+    let next = match (at, forward) {
+        (Some(at), true) => at + 1,
+        (Some(at), false) => at.checked_sub(1)?,
+        (None, _) => 0,
+    };
+    list.get(next)?.episode()
+}
+
+/// The neighbour in the lane, as they began.
+fn in_lane(book: &Book, lane: LaneId, here: Option<(LaneId, EpisodeId)>, forward: bool) -> Option<(LaneId, EpisodeId)> {
+    let at = here.and_then(|(lane, episode)| book.place(lane, episode));
+    let (before, behind) = at.map_or((&book.episodes[..0], &book.episodes[..]), |at| (&book.episodes[..at], &book.episodes[at + 1..]));
+    let is_of_lane = |e: &&Episode| e.lane == lane;
+    let next = match (at, forward) {
+        (Some(_), false) => before.iter().rev().find(is_of_lane),
+        (Some(_), true) | (None, _) => behind.iter().find(is_of_lane),
+    };
+    next.map(|e| (e.lane, e.episode))
 }
 
 fn episode_of(pick: Pick) -> Option<(LaneId, EpisodeId)> {
@@ -196,6 +211,11 @@ pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or_default()).collect();
     groups.join(",")
+}
+
+/// The list of episodes, to be kept in the desk.
+pub fn order(state: &DashState, desk: &Desk, view: &View, playback: Option<&PlaybackView>) -> Option<Arc<Order>> {
+    episodes::order(Scene { state, desk, view, playback })
 }
 
 /// Where the operator is: the row at the cursor, or the playhead, or the newest row.

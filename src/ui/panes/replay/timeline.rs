@@ -206,14 +206,11 @@ fn marked(scene: Scene<'_>, beats: &[Beat]) -> Vec<(usize, String)> {
     let range = first.first..=last.last;
     let marks = scene.view.marks.range(range.clone()).map(|seq| (step_of(*seq), "m".to_owned()));
     let mut marked: Vec<(usize, String)> = marks.collect();
-    for stop in scene.desk.stops.breaks() {
+    for stop in scene.desk.stops.breaks().filter(|s| s.at.is_none_or(|(lane, _)| lane == scene.view.lane)) {
         let tally = scene.desk.replay.tallies.get(&stop.quest());
-        let hits = tally.map_or(&[][..], |t| {
-            let from = t.hits.partition_point(|s| s < range.start());
-            &t.hits[from..t.hits.partition_point(|s| s <= range.end()).max(from)]
-        });
-        let place = stop.at.filter(|at| hits.is_empty() && range.contains(at));
-        marked.extend(hits.iter().copied().chain(place).map(|seq| (step_of(seq), format!("b{}", stop.number))));
+        let hits: Vec<Seq> = tally.map_or_else(Vec::new, |t| t.hits_from(*range.start()).take_while(|s| s <= range.end()).collect());
+        let place = stop.at.map(|(_, at)| at).filter(|at| hits.is_empty() && range.contains(at));
+        marked.extend(hits.into_iter().chain(place).map(|seq| (step_of(seq), format!("b{}", stop.number))));
     }
     marked
 }

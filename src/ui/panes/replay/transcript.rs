@@ -54,6 +54,7 @@ pub fn errors(scene: Scene<'_>) -> Vec<Seq> {
 
 /// `2 of 3 here, 7 in all`.
 pub fn found(scene: Scene<'_>) -> String {
+    let needle = &scene.view.search;
     let found = matches(scene);
     let cursor = cursor_row(scene).map(|r| r.seq);
     let all = found.len();
@@ -61,13 +62,13 @@ pub fn found(scene: Scene<'_>) -> String {
         Some(at) => tr!("{at} of {all} here", at = at + 1, all = all),
         None => tr!("{all} here", all = all),
     };
-    match scene.desk.replay.tallies.get(&Quest::Search) {
-        Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in all", n = tally.hits.len())),
+    match scene.desk.replay.tallies.get(&Quest::Search).filter(|_| scene.desk.replay.searched == *needle) {
+        Some(tally) if tally.is_whole() => format!("{here}, {}", tr!("{n} in all", n = tally.count())),
         Some(tally) => format!(
             "{here}, {}",
             tr!(
                 "{n} in {read} of {end} events",
-                n = tally.hits.len(),
+                n = tally.count(),
                 read = super::thousands(tally.read_upto.0),
                 end = super::thousands(tally.end.0)
             )

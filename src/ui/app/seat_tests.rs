@@ -1,0 +1,207 @@
+//! Two seats and several lanes: what belongs to which, and what goes where.
+
+use super::*;
+use crate::event::{AlertState, AlertStateChanged, ErrorType};
+use crate::source::tests::{made, on_lanes, sample};
+use crate::state::TokenMeasure;
+use crate::ui::view::Detail;
+
+/// A live run at its list of recordings, with the answer to the open key still to come.
+fn asked() -> (App, Inbox, Feed) {
+    let (mut app, inbox, feed) = talking((120, 36));
+    say(&feed, &events("healthy")[..60]);
+    settle(&mut app);
+    keys(&mut app, "gr");
+    type_keys(&mut app, "2Gk\n");
+    (app, inbox, feed)
+}
+
+fn numbered(events: Vec<Envelope>) -> Vec<Envelope> {
+    (1..).zip(events).map(|(seq, e)| Envelope { seq: Seq(seq), ..e }).collect()
+}
+
+/// A sample run in two lanes, at its beginning.
+fn two_lanes(file: &str) -> (App, Vec<Envelope>) {
+    let mut events = on_lanes("failure", 2);
+    for envelope in &mut events {
+        if let Event::ToolCallFinished(e) = &mut envelope.event {
+            e.error_type = Some(ErrorType::Refused);
+        }
+    }
+    let path = made(&format!("lanes-{file}"), 2, events.clone());
+    let mut app = app(Box::new(RecordingSource::open(&path, MonotonicClock::start()).unwrap()), (120, 36));
+    app.backstage = Box::new(Stage::default());
+    app.view.go(ScreenId::Replay);
+    app.with_playback(|p| p.set_playing(false));
+    std::fs::remove_file(path).unwrap();
+    settle(&mut app);
+    (app, numbered(events))
+}
+
+#[test]
+fn an_alert_of_the_run_is_heard_while_a_recording_is_open() {
+    let (mut app, _inbox, feed) = asked();
+    settle(&mut app);
+    assert!(app.parked.is_some(), "{}", app.notice);
+    app.notifier = Notifier::new(Notify::Bell, Severity::Info, false);
+    app.outbox.clear();
+    let (rule, severity, summary) = (SafeText::new("r"), SafeText::new("critical"), SafeText::new("s"));
+    let event = AlertStateChanged { rule, state: AlertState::Firing, severity, summary }.into();
+    say(&feed, &[Envelope { seq: Seq(61), episode: None, step: None, event, ..events("healthy")[59].clone() }]);
+    app.take_frames().unwrap();
+    assert_eq!(app.outbox, b"\x07");
+}
+
+#[test]
+fn a_recording_takes_no_screen_from_under_what_is_open_or_was_left() {
+    let (mut app, inbox, _feed) = asked();
+    let command = Command::Pause;
+    let confirm = Confirm { verb: "swap", name: "a".into(), others: Vec::new(), what: "w".into(), command };
+    app.open = Open::Confirm(confirm.clone(), Line::default());
+    settle(&mut app);
+    assert!(app.parked.is_none() && matches!(app.open, Open::Confirm(..)), "{:?}", app.open);
+    assert!(app.notice.contains("ask for it again"), "{}", app.notice);
+    type_keys(&mut app, "swap a\n");
+    assert_eq!(sent(&inbox), [Command::Pause], "to the run for which it was asked");
+    let (mut app, _inbox, _feed) = asked();
+    type_keys(&mut app, "gl");
+    settle(&mut app);
+    assert!(app.parked.is_none() && app.view.screen == ScreenId::Live, "{}", app.notice);
+    let (mut app, _inbox, _feed) = asked();
+    settle(&mut app);
+    assert!(app.parked.is_some(), "who waits is let in");
+    app.open = Open::Confirm(confirm, Line::default());
+    app.leave_recording();
+    assert_eq!(app.open, Open::Nothing, "what was asked at one source is not answered at another");
+}
+
+#[test]
+fn the_runs_own_view_is_remembered_and_its_looks_go_along() {
+    let state = tempfile::tempdir().unwrap();
+    let (mut app, _inbox, _feed) = asked();
+    app.options.state = Some(state.path().to_owned());
+    (app.view.detail, app.view.raw, app.view.overlay) = (Detail::Full, true, Some(TokenMeasure::Entropy));
+    (app.view.replay.filter, app.view.rules_filter) = ("len>0".into(), "gpu".into());
+    app.view.search = "of the run".into();
+    settle(&mut app);
+    assert!(app.parked.is_some());
+    let view = &app.view;
+    assert_eq!((view.detail, view.raw, view.overlay), (Detail::Full, true, Some(TokenMeasure::Entropy)));
+    assert_eq!((view.replay.filter.as_str(), view.rules_filter.as_str()), ("len>0", "gpu"));
+    app.view.search = "of the recording".into();
+    app.remember();
+    let (mut next, _inbox, _feed) = talking((120, 36));
+    next.options.state = Some(state.path().to_owned());
+    next.resume();
+    assert_eq!(next.view.search, "of the run");
+}
+
+#[test]
+fn a_pause_that_could_not_be_sent_is_asked_for_again() {
+    let (commands, inbox) = inbox(1);
+    let feed = Feed::default();
+    commands.send(Command::Resume).unwrap();
+    let mut app = app(Box::new(Talking(commands, feed.clone())), (120, 36));
+    keys(&mut app, ":break reward-below 9\n");
+    let all = events("failure");
+    say(&feed, &all[..40]);
+    app.take_frames().unwrap();
+    assert!(app.notice.contains("inbox is full"), "{}", app.notice);
+    assert_eq!(sent(&inbox), [Command::Resume]);
+    say(&feed, &all[40..70]);
+    app.take_frames().unwrap();
+    assert_eq!(sent(&inbox), [Command::Pause]);
+    // What came in between may have been the pause.
+    let ahead = DashState { seq: Seq(app.state.seq.0 + 7), ..app.state.clone() };
+    feed.lock().unwrap().push(Frame::Snapshot(Box::new(ahead)));
+    app.take_frames().unwrap();
+    assert!(!app.desk.stops.pausing && app.notice.contains("asked of 7 events"), "{}", app.notice);
+}
+
+/// A recording on a disk that fails.
+struct Broken;
+
+impl FrameSource for Broken {
+    fn poll(&mut self, _: &mut Vec<Frame>, _: usize) -> Result<SourceStatus, SourceError> {
+        RecordingSource::open(Path::new("/nowhere.jsonl"), MonotonicClock::start()).map(|_| SourceStatus::Ended)
+    }
+
+    fn wait(&mut self, _: Duration) -> bool {
+        false
+    }
+
+    fn commands(&self) -> Option<&CommandSender> {
+        None
+    }
+
+    fn playback(&mut self) -> Option<&mut dyn Playback> {
+        None
+    }
+}
+
+#[test]
+fn a_recording_that_fails_leads_back_to_the_run() {
+    let (mut app, _inbox, _feed) = asked();
+    settle(&mut app);
+    app.source = Box::new(Broken);
+    app.take_frames().unwrap();
+    assert!(app.parked.is_none() && app.playback.is_none() && app.source.commands().is_some());
+    assert!(app.notice.contains("can't be read on") && app.notice.contains("nowhere"), "{}", app.notice);
+    // Without a run beside it there is nowhere to go.
+    app.source = Box::new(Broken);
+    assert!(app.take_frames().is_err());
+}
+
+#[test]
+fn an_error_is_shown_in_its_lane() {
+    let (mut app, all) = two_lanes("errors");
+    let failed = |e: &&Envelope| matches!(&e.event, Event::ToolCallFinished(f) if f.error_type.is_some());
+    let errors: Vec<_> = all.iter().filter(failed).collect();
+    assert!(errors.len() > 1);
+    for error in &errors {
+        keys(&mut app, "}");
+        assert_eq!((app.state.seq, app.view.lane), (error.seq, error.lane));
+    }
+    keys(&mut app, ":break tool-error\n0");
+    for error in &errors {
+        keys(&mut app, "c");
+        assert_eq!((app.state.seq, app.view.lane), (error.seq, error.lane), "{}", app.notice);
+    }
+}
+
+#[test]
+fn a_search_from_an_earlier_start_is_begun_and_leads_to_the_other_lane() {
+    let (mut app, all) = two_lanes("search");
+    let ends: Vec<_> = all.iter().filter(|e| matches!(e.event, Event::EpisodeEnded(_))).collect();
+    let Event::EpisodeEnded(end) = &ends[0].event else { panic!() };
+    app.view.search = end.truth.chars().take(12).collect::<String>().to_lowercase();
+    keys(&mut app, "n");
+    assert_eq!(app.view.replay.place.map(|p| p.cursor.seq), Some(ends[0].seq), "{}", app.notice);
+    keys(&mut app, "n");
+    assert_eq!((app.state.seq, app.view.lane), (ends[1].seq, LaneId(1)), "{}", app.notice);
+    // Other words, from another screen.
+    app.view.search = "no such words at all".into();
+    keys(&mut app, "n");
+    assert!(app.notice.contains("no later match"), "{}", app.notice);
+}
+
+#[test]
+fn a_breakpoint_of_one_lane_is_not_that_of_another() {
+    let (mut app, _) = two_lanes("breakpoints");
+    for typed in [":seek 0:1/3\n", "b", ":seek 1:1/3\n", "b"] {
+        keys(&mut app, typed);
+    }
+    assert_eq!(app.desk.stops.breaks().count(), 2, "{}", app.notice);
+    keys(&mut app, ":seek 0:1/3\n");
+    keys(&mut app, "b");
+    let left: Vec<_> = app.desk.stops.breaks().map(|s| (s.at.map(|(lane, _)| lane), s.text.starts_with("1:1/3"))).collect();
+    assert_eq!(left, [(Some(LaneId(1)), true)]);
+    let (mut app, _inbox, feed) = talking((120, 36));
+    say(&feed, &numbered(on_lanes("failure", 2))[..sample("failure").len()]);
+    app.take_frames().unwrap();
+    for lane in [0, 1] {
+        app.view.lane = LaneId(lane);
+        keys(&mut app, "b");
+    }
+    assert_eq!(app.desk.stops.breaks().count(), 2, "{}", app.notice);
+}
