@@ -166,6 +166,8 @@ impl Probe for Words {
             Event::TransitionRecorded(e) => matches!(&e.action, RecordedAction::Text(text) if has(text)),
             Event::EpisodeEnded(e) => has(&e.truth),
             Event::MemoryCompressed(_) => has("memory compressed"),
+            // The first one of a run has no row.
+            Event::CheckpointSwapped(e) => e.from.as_ref().is_some_and(|from| has(&from.0) || has(&e.to.0) || has("swap")),
             // These have no row in the thought chain.
             Event::RunStarted(_)
             | Event::PhaseEntered(_)
@@ -177,7 +179,6 @@ impl Probe for Words {
             | Event::CheckpointListed(_)
             | Event::CheckpointSaved(_)
             | Event::CheckpointVerified(_)
-            | Event::CheckpointSwapped(_)
             | Event::UpdateCompleted(_)
             | Event::EvaluationCompleted(_)
             | Event::TelemetrySampled(_)

@@ -13,6 +13,7 @@ mod complete;
 mod copy;
 pub mod desk;
 mod export;
+mod find;
 pub mod keymap;
 pub mod lang;
 mod line;

@@ -4,11 +4,12 @@ use super::{App, Ended, Open};
 use crate::ui::actions::{Action, Entry, Group, Scope};
 use crate::ui::chrome::help::{self, Help};
 use crate::ui::complete::offer;
+use crate::ui::find::search;
 use crate::ui::keymap::{Lookup, key_name, shown};
 use crate::ui::lang::tr;
 use crate::ui::line::{Edit, History, Line};
 use crate::ui::palette::{self, Palette};
-use crate::ui::update::{Confirm, Effect, Pointer, act, by_key, command, point, search};
+use crate::ui::update::{Confirm, Effect, Pointer, act, by_key, command, point};
 use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use std::path::Path;
 

@@ -12,7 +12,7 @@ use crate::state::{DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace,
 use crate::ui::lang::tr;
 use crate::ui::update::Effect;
 use crate::ui::view::{Context, Detail, Place, View};
-use crate::ui::widgets::{Canvas, Glyphs, Role, format};
+use crate::ui::widgets::{Canvas, Glyphs, Role, format, text};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
@@ -182,7 +182,7 @@ impl Line {
     }
 
     pub fn holds(&self, needle: &str) -> bool {
-        self.spans.iter().any(|(text, _)| text.to_lowercase().contains(needle))
+        self.spans.iter().any(|(hay, _)| text::holds(hay, needle))
     }
 
     fn draw(&self, inner: &mut Canvas<'_>, y: u16, needle: &str) {

@@ -21,7 +21,7 @@ pub struct LogView {
 impl LogView {
     fn shows(&self, row: &LogRow) -> bool {
         let heavy = self.level.is_none_or(|least| rank(row.level) >= rank(least));
-        let holds = |text: &str| text.to_lowercase().contains(&self.filter);
+        let holds = |hay: &str| text::holds(hay, &self.filter);
         heavy && (self.filter.is_empty() || holds(&row.text) || holds(&row.target))
     }
 

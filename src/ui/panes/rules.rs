@@ -27,8 +27,8 @@ fn word(state: AlertState) -> String {
 pub fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Alert<'s>> {
     let needle = view.rules_filter.to_lowercase();
     let holds = |a: &Alert<'_>| {
-        let text = format!("{} {} {} {}", a.change.rule, a.change.severity, a.change.summary, word(a.change.state));
-        text.to_lowercase().contains(&needle)
+        let words = format!("{} {} {} {}", a.change.rule, a.change.severity, a.change.summary, word(a.change.state));
+        text::holds(&words, &needle)
     };
     current(state).into_iter().filter(holds).collect()
 }

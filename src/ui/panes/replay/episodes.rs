@@ -7,7 +7,7 @@ use crate::ui::desk::{Order, Recorded};
 use crate::ui::lang::tr;
 use crate::ui::panes::{Motion, Pane, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
-use crate::ui::widgets::{Canvas, Role, format};
+use crate::ui::widgets::{Canvas, Role, format, text};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -197,7 +197,7 @@ pub fn list(scene: Scene<'_>) -> List<'_> {
     let mut lines: Vec<Line<'_>> = items.into_iter().map(Line::Episode).collect();
     let filter = filter.to_lowercase();
     let all = scene.desk.catalogue.as_ref();
-    let shown = |r: &&Recorded| filter.split_whitespace().all(|word| row_text(r).to_lowercase().contains(word));
+    let shown = |r: &&Recorded| filter.split_whitespace().all(|word| text::holds(&row_text(r), word));
     lines.push(Line::Heading(all.map(Vec::len)));
     lines.extend(all.into_iter().flatten().filter(shown).map(Line::Recording));
     List { episodes: &[], order: None, lines, total }
