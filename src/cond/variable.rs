@@ -142,6 +142,15 @@ impl Variable {
         (!names.is_empty()).then_some(names)
     }
 
+    /// All names, and the fields of those that have fixed ones: `reward`, `tool`, `tool.name`.
+    pub fn names_with_fields() -> Vec<String> {
+        let with_fields = |v: &Variable| {
+            let fields = v.fields().unwrap_or_default().into_iter().map(|field| format!("{}.{field}", v.name()));
+            std::iter::once(v.name().to_owned()).chain(fields).collect::<Vec<_>>()
+        };
+        Self::ALL.iter().flat_map(with_fields).collect()
+    }
+
     /// A value of the type that it has.
     pub fn sample(self) -> Value {
         match self {

@@ -1,7 +1,7 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use crate::cond::Condition;
+use crate::cond::{Condition, Variable};
 use crate::event::{Envelope, MonotonicClock};
 use crate::journal::Recording;
 use crate::source::{Probe, RecordingSource};
@@ -70,6 +70,10 @@ impl Backstage for Crew {
 
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
         Condition::compile(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e.to_string()))
+    }
+
+    fn condition_names(&self) -> Vec<String> {
+        Variable::names_with_fields()
     }
 }
 
@@ -198,6 +202,14 @@ mod tests {
         assert!(held > 0);
         let error = crew.compile("reward <").err().unwrap();
         assert!(error.contains("column") && !error.contains('\n'), "{error}");
+        let names = crew.condition_names();
+        for name in ["reward", "kind", "tool.name", "run.reward_sum", "alert.severity"] {
+            assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+        }
+        // What is offered is also understood.
+        for name in names {
+            assert!(crew.compile(&format!("{name} == {name}")).is_ok(), "{name}");
+        }
         assert!(crew.compile("rewrad < 0.1").err().unwrap().contains("did you mean `reward`"));
     }
 }

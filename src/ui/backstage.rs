@@ -74,6 +74,10 @@ pub trait Backstage {
     fn compile(&self, _source: &str) -> Result<Arc<dyn Probe>, String> {
         Err("no conditions can be compiled here".into())
     }
+    /// The names that a condition can use, with their fields: what a line that takes one is completed by.
+    fn condition_names(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Nothing behind the scene: pictures, and tests that need none.

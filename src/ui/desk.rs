@@ -116,6 +116,8 @@ pub struct Recorded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParkedRun {
     pub run_state: RunState,
+    /// The breakpoint at which it paused.
+    pub paused_at: Option<u32>,
     pub alerts_firing: usize,
 }
 

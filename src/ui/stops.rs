@@ -4,7 +4,7 @@ use super::actions::Action;
 use super::backstage::Backstage;
 use super::update::{Effect, Facts};
 use super::view::View;
-use crate::event::{AlertState, Envelope, Event, LaneId, Phase, Seq, StepIndex};
+use crate::event::{AlertState, Envelope, Event, LaneId, Phase, RunState, Seq, StepIndex};
 use crate::source::{Probe, Quest};
 use crate::state::{DashState, RowKind};
 use crate::ui::lang::tr;
@@ -166,6 +166,8 @@ pub struct Stops {
     watches_ever: u32,
     /// The run was asked to pause and has not paused yet.
     pub pausing: bool,
+    /// The breakpoint for which a live run pauses or stands still; unset once it goes on.
+    pub paused_at: Option<u32>,
 }
 
 /// A breakpoint that holds at an event.
@@ -174,6 +176,7 @@ pub struct Hit {
     pub number: u32,
     pub text: String,
     pub seq: Seq,
+    pub lane: LaneId,
     pub address: String,
 }
 
@@ -205,7 +208,7 @@ impl Stops {
     /// A new state came in place of events: what to tell where breakpoints were not asked of them.
     pub fn passed_over(&mut self, before: Seq, now: Seq) -> Option<String> {
         // Whether the run has paused meanwhile is not known; the next hit asks again.
-        self.pausing = false;
+        (self.pausing, self.paused_at) = (false, None);
         let skipped = now.0.saturating_sub(before.0);
         let told = before > Seq(0) && skipped > 0 && self.breaks().next().is_some();
         told.then(|| tr!("this console was behind: no breakpoint was asked of {n} events", n = skipped))
@@ -214,15 +217,19 @@ impl Stops {
     /// Asks all of an event that was folded just now; the first breakpoint that holds. One that stops once is taken away by the
     /// caller, who knows whether it did stop.
     pub fn note(&mut self, envelope: &Envelope, state: &DashState) -> Option<Hit> {
-        if matches!(&envelope.event, Event::RunStateChanged(e) if e.state == crate::event::RunState::Paused) {
-            self.pausing = false;
+        if let Event::RunStateChanged(e) = &envelope.event {
+            match e.state {
+                RunState::Paused => self.pausing = false,
+                RunState::Starting | RunState::Running | RunState::Stepping | RunState::Ended => self.paused_at = None,
+            }
         }
         let mut hit = None;
         for stop in self.all.iter_mut().filter(|s| s.probe.holds(envelope, state)) {
             stop.held = stop.held.saturating_add(1);
             stop.held_last = Some(envelope.seq);
             if !stop.is_watch() && hit.is_none() {
-                hit = Some(Hit { number: stop.number, text: stop.text.clone(), seq: envelope.seq, address: envelope.address() });
+                let (number, text, address) = (stop.number, stop.text.clone(), envelope.address());
+                hit = Some(Hit { number, text, seq: envelope.seq, lane: envelope.lane, address });
             }
         }
         hit

@@ -2,6 +2,7 @@
 
 mod ansi;
 
+use super::patches::{self, quoted, says_nothing};
 use super::widgets::ChartGlyphs;
 use crate::ui::lang::tr;
 use ratatui::style::{Color, Modifier, Style};
@@ -204,7 +205,7 @@ impl Theme {
             return Self::parse(name, text, tier);
         }
         if !is_file(name) {
-            return Err(ThemeError::Unknown { name: name.to_owned() });
+            return Err(ThemeError::Unknown { name: quoted(name) });
         }
         let text = read_file(name).map_err(|reason| ThemeError::File { path: name.to_owned(), reason })?;
         Self::parse(name, &text, tier)
@@ -217,18 +218,22 @@ impl Theme {
             let at = e.span.start;
             ThemeError::Syntax {
                 place: tr!("{place}, line {line}, column {column}", place = place, line = at.line, column = at.col),
-                reason: e.code.to_string(),
+                reason: patches::reason(&e.code.to_string()),
             }
         };
-        let patch: Patch = options.from_str(text).map_err(syntax)?;
+        let patch: Patch = if says_nothing(text) { Patch::default() } else { options.from_str(text).map_err(syntax)? };
         let mut paints: BTreeMap<&str, Paint> = DEFAULTS.iter().map(|(name, paint, _)| (*name, *paint)).collect();
         for (name, value) in &patch.colors {
             let slot = paints.get_mut(name.as_str());
             let place = || at_line(place, text, &format!("\"{name}\""));
-            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place(), name: name.clone() })?;
-            *slot = paint(value).ok_or_else(|| ThemeError::Color { place: place(), name: name.clone(), value: value.clone() })?;
+            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place(), name: quoted(name) })?;
+            *slot = paint(value).ok_or_else(|| ThemeError::Color { place: place(), name: name.clone(), value: quoted(value) })?;
         }
-        let bad_background = |value| ThemeError::Color { place: at_line(place, text, "background"), name: "background".into(), value };
+        let bad_background = |value: String| ThemeError::Color {
+            place: at_line(place, text, "background"),
+            name: "background".into(),
+            value: quoted(&value),
+        };
         let background = patch.background.map(|v| paint(&v).ok_or_else(|| bad_background(v))).transpose()?;
         let background = background.and_then(|p| match p {
             Paint::Rgb(rgb) => Some(rgb),
@@ -393,6 +398,15 @@ mod tests {
         let theme = Theme::parse("t", r##"(colors: {"good": "#00ff00"})"##, Tier::Truecolor).unwrap();
         assert_eq!(theme.good.fg, Some(Color::Rgb(0, 255, 0)));
         assert_eq!(theme.bad.fg, Some(Color::Rgb(0xf0, 0x7a, 0x82)));
+        for nothing in ["", "// (colors: {})\n"] {
+            assert_eq!(Theme::parse("t", nothing, Tier::Truecolor).unwrap(), Theme::parse("t", "()", Tier::Truecolor).unwrap());
+        }
+        let long = "x".repeat(5_000);
+        for text in [format!("(colors: {{\"{long}\": \"red\"}})"), format!("(colors: {{\"good\": \"{long}\"}})"), format!("({long}: {{}})")]
+        {
+            let error = Theme::parse("t", &text, Tier::Truecolor).unwrap_err().to_string();
+            assert!(error.len() < 500, "{error}");
+        }
         let error = |text| Theme::parse("t", text, Tier::Truecolor).unwrap_err().to_string();
         assert!(error(r#"(colors: {"goood": "red"})"#).contains("goood"));
         assert!(error(r#"(colors: {"good": "reddish"})"#).contains("reddish"));

@@ -120,13 +120,17 @@ impl App {
                     }
                     seat.state.apply(&envelope)?;
                     if let Some(hit) = seat.stops.note(&envelope, &seat.state) {
-                        told = Some(hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only));
+                        let lane = hit.lane;
+                        if let Some(at_hit) = hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only) {
+                            told = Some(at_hit);
+                            seat.view.lane = lane;
+                        }
                     }
                 }
             }
         }
         if let Some(told) = told {
-            self.notice = told;
+            self.notice = tr!("in the live run: {told}", told = told);
         }
         let before = self.desk.parked;
         self.tell_of_parked();
@@ -134,10 +138,11 @@ impl App {
     }
 
     fn tell_of_parked(&mut self) {
-        self.desk.parked = self
-            .parked
-            .as_ref()
-            .map(|seat| ParkedRun { run_state: seat.state.run_state, alerts_firing: panes::alerts::firing(&seat.state) });
+        self.desk.parked = self.parked.as_ref().map(|seat| ParkedRun {
+            run_state: seat.state.run_state,
+            paused_at: seat.stops.paused_at,
+            alerts_firing: panes::alerts::firing(&seat.state),
+        });
     }
 
     /// Finds out more about the open recording; whether anything changed.
@@ -248,7 +253,11 @@ impl App {
             self.go_to_event(hit.seq);
             return true;
         }
-        self.notice = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only);
+        let lane = hit.lane;
+        if let Some(told) = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only) {
+            self.notice = told;
+            self.view.lane = lane;
+        }
         false
     }
 
@@ -370,26 +379,31 @@ fn carried(view: &View) -> View {
     }
 }
 
-/// Asks a live run to pause at a hit, once; what to tell.
-fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> String {
+/// Asks a live run to pause at a hit, once; what to tell. What holds after it, until it has paused, is not why it pauses.
+fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> Option<String> {
     let Hit { number, text, address, .. } = hit;
     stops.remove(|s| s.kind == Kind::Once && s.number == number);
     let sender = source.commands().filter(|_| !read_only);
     let Some(sender) = sender else {
-        return tr!("bp{number}: {text} held at {address}; read-only, so the run goes on", number = number, text = text, address = address);
+        let told =
+            tr!("bp{number}: {text} held at {address}; read-only, so the run goes on", number = number, text = text, address = address);
+        return Some(told);
     };
+    if stops.pausing {
+        return None;
+    }
     let runs = match state.run_state {
         RunState::Running | RunState::Stepping | RunState::Starting => true,
         RunState::Paused | RunState::Ended => false,
     };
-    if runs && !stops.pausing {
+    if runs {
         if let Err(error) = sender.send(Command::Pause) {
             // The next hit asks again.
-            return error.to_string();
+            return Some(error.to_string());
         }
-        stops.pausing = true;
+        (stops.pausing, stops.paused_at) = (true, Some(number));
     }
-    tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address)
+    Some(tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address))
 }
 
 fn nothing_found(looking: &Looking) -> String {

@@ -187,6 +187,7 @@ typed-is-not-verb-name-esc-cancels = `{ $typed }` 不是 `{ $verb } { $name }`�
 
 opened-gl-goes-back-to-the-live-run-which-goes-on = 已打开；gl 回到实时运行，运行仍在继续
 back-at-the-live-run = 已回到实时运行
+in-the-live-run-told = 实时运行中：{ $told }
 name-could-be-opened-now-ask-for-it-again-to-go-there = 现在可以打开 { $name }；再次选择即可前往
 the-recording-can-t-be-read-on-error-back-at-the-live-run = 录制无法继续读取：{ $error }；已回到实时运行
 this-console-was-behind-no-breakpoint-was-asked-of-n-events = 本控制台落后：有 { $n } 个事件未经断点检查
@@ -291,6 +292,7 @@ name-is-no-key-write-a-character-names-f1-to-f-last-or-one-of-them-behind-ctrl-o
 
 not-valid-error-write-example = 格式有误：{ $error }；请写成 { $example }
 name-stands-twice-keep-one = `{ $name }` 出现了两次；只留一个
+keys-stands-twice-for-name-keep-one = `{ $name }` 的按键 `{ $keys }` 出现了两次；只留一个
 name-must-keep-key-the-way-out-of-everything-add-it-to-its-keys = `{ $name }` 必须保留 `{ $key }`，这是退出一切的方式；请加到其按键中
 keys-is-bound-to-first-and-to-second-take-it-from-one-of-them = `{ $keys }` 同时绑定到 { $first } 和 { $second }；请去掉其中一个
 keys-of-name-begins-with-prefix-of-other-so-it-could-never-be-typed-change-one-of-them = `{ $name }` 的 `{ $keys }` 以 `{ $other }` 的 `{ $prefix }` 开头，因此永远无法键入；请改其中一个
@@ -777,6 +779,7 @@ STEPPING = 单步中
 ENDED = 已结束
 LIVE-run-goes-on = 实时运行继续中
 LIVE-run-PAUSED = 实时运行已暂停
+LIVE-run-PAUSED-at-bp-number = 实时运行停在断点 bp{ $number }
 LIVE-run-ended = 实时运行已结束
 
 ## stops
