@@ -239,6 +239,21 @@ fn run_value(state: RunState, [episodes, successes, decisions]: [u64; 3], reward
     ])
 }
 
+/// As a recording would write it. What JSON has no form for is null.
+pub fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(b) => (*b).into(),
+        Value::Int(n) => (*n).into(),
+        Value::UInt(n) => (*n).into(),
+        Value::Float(x) => (*x).into(),
+        Value::String(s) => s.as_str().into(),
+        Value::List(items) => items.iter().map(to_json).collect::<Vec<_>>().into(),
+        Value::Map(map) => map.map.iter().map(|(k, v)| (k.to_string(), to_json(v))).collect::<serde_json::Map<_, _>>().into(),
+        // Functions, bytes and foreign types: no name of ours has one.
+        _ => serde_json::Value::Null,
+    }
+}
+
 /// Whole numbers become integers, so that `tool.args.to == 4` holds.
 fn from_json(value: &serde_json::Value) -> Value {
     match value {

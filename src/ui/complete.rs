@@ -6,6 +6,7 @@ use super::panes::curves::Figure;
 use super::theme::{AUTO, BUILT_IN};
 use crate::event::Event;
 use crate::state::DashState;
+use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR, Path};
 
 /// Most words that are offered, and most names of a directory that are looked at.
@@ -50,14 +51,12 @@ fn in_condition(line: &str, begin: usize, entry: &Entry, state: &DashState, name
     let expression = &line[begin..];
     let is_quoted = quoted(expression);
     let belongs = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.') || is_quoted && c == '-';
-    let from = begin + expression.rfind(|c| !belongs(c)).map_or(0, |at| at + expression[at..].chars().next().map_or(1, char::len_utf8));
-    let typed = &line[from..];
-    let mut words = Vec::new();
     // Commands and presets stand alone, at the beginning.
-    if from == begin && !is_quoted {
-        words.extend(literals(entry.argument, 0).map(str::to_owned));
-        words.extend(super::stops::PRESETS.iter().filter_map(|p| p.split(' ').next()).map(str::to_owned));
-    }
+    let alone = literals(entry.argument, 0).chain(super::stops::PRESETS.iter().filter_map(|p| p.split(' ').next()));
+    let mut words: Vec<String> = alone.filter(|word| word.starts_with(expression)).map(str::to_owned).collect();
+    let behind = expression.rfind(|c| !belongs(c)).map_or(0, |at| at + expression[at..].chars().next().map_or(1, char::len_utf8));
+    let from = if words.is_empty() { begin + behind } else { begin };
+    let typed = &line[from..];
     words.extend(if is_quoted { compared_with(state) } else { names.to_vec() });
     let is_begun = !typed.is_empty() || from == begin || is_quoted;
     words.retain(|w| is_begun && w.starts_with(typed) && w != typed);
@@ -81,7 +80,9 @@ fn quoted(expression: &str) -> bool {
 /// Kinds of events, tools, and readings of the observation, by name.
 fn compared_with(state: &DashState) -> Vec<String> {
     let mut words: Vec<String> = Event::KINDS.iter().map(|k| (*k).to_owned()).collect();
-    words.extend(state.run.iter().flat_map(|r| &r.tools).map(|t| t.name.to_string()));
+    let tools: BTreeSet<String> =
+        state.run.iter().flat_map(|r| &r.tools).map(|t| t.name.to_string()).chain(state.tools.keys().cloned()).collect();
+    words.extend(tools);
     let readings = state.lanes.values().next().map_or(&[][..], |l| &l.episode.fields);
     words.extend(readings.iter().map(|f| f.name.to_string()));
     words
@@ -160,10 +161,10 @@ mod tests {
             ("watch !(ki", &["kind"]),
             ("watch tool.name", &[]),
             ("watch reward ", &[]),
+            ("watch reward-ki", &["kind"]),
+            ("watch cl", &["clear"]),
             ("break kind == 'Tool", &["ToolCallStarted", "ToolCallFinished"]),
             ("break kind == 'x' && ki", &["kind"]),
-            ("break tool.name == \"sca", &["scale"]),
-            ("break tool.name == \"it's sca", &["scale"]),
             ("break 工ki", &[]),
             ("break 工 ki", &["kind"]),
         ] {
@@ -173,6 +174,11 @@ mod tests {
         }
         let state = crate::ui::panes::testing::typical();
         assert_eq!(offer("break reward<0&&to", &state, &names(), Path::new(".")).from, 16);
+        let tool = state.tools.keys().next().unwrap().clone();
+        for line in [format!("break tool.name == \"{}", &tool[..tool.len() - 1]), format!("break x == \"it's {}", &tool[..tool.len() - 1])]
+        {
+            assert_eq!(offer(&line, &state, &names(), Path::new(".")).words[0], tool, "{line}");
+        }
         let field = state.lanes.values().next().unwrap().episode.fields[0].name.to_string();
         let line = format!("break obs['{}", &field[..field.len() - 1]);
         assert_eq!(offer(&line, &state, &names(), Path::new(".")).words[0], field);
@@ -189,7 +195,7 @@ mod tests {
         assert_eq!(words("export j"), ["json"]);
         assert_eq!(words("swap deckhand-f"), ["deckhand-final"]);
         assert_eq!(words("series return,policy-l"), ["policy-loss"]);
-        assert_eq!(words("break tool"), ["tool-error"]);
+        assert_eq!(words("break tool-"), ["tool-error"]);
         assert_eq!(words("sw deckhand-f"), ["deckhand-final"], "a short name will do");
         assert_eq!(words("breakpoints "), ["clear", "delete", "presets"]);
         assert_eq!(words("checkp"), ["checkpoints"]);

@@ -126,7 +126,7 @@ impl Desk {
     pub fn asked(&mut self, ask: &Ask, state: &DashState) {
         match ask {
             Ask::Bench(ask) => self.bench.asked(ask, state.run.as_ref().map_or_else(Level::default, |r| r.level)),
-            Ask::Catalogue | Ask::Open { .. } => {}
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } => {}
         }
     }
 

@@ -37,6 +37,7 @@ pub mod theme;
 mod update;
 pub mod view;
 mod watch;
+pub mod watches;
 pub mod widgets;
 
 pub use panes::alerts::recording_failure;

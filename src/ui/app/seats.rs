@@ -11,6 +11,7 @@ use crate::ui::panes;
 use crate::ui::stops::{self, Hit, Kind, Preset, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
 use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
+use crate::ui::watches::{Gauge, Ledger, Watched};
 
 /// Events that are read besides, between two looks at the keys.
 const STUDY_BUDGET: usize = 2_000;
@@ -325,10 +326,14 @@ impl App {
                     (None, n) => tr!("{n} breakpoints taken away", n = n),
                 };
             }
-            StopEffect::ForgetWatches => {
-                let gone = self.desk.stops.remove(Stop::is_watch);
+            StopEffect::Forget(number) => {
+                let gone = self.desk.stops.remove(|s| s.is_watch() && number.is_none_or(|n| n == s.number));
                 self.forget(&gone);
-                self.notice = tr!("nothing is watched any more");
+                self.notice = match (number, gone.len()) {
+                    (Some(number), 0) => return Err(tr!("there is no watch {number}", number = number)),
+                    (Some(number), _) => tr!("watch {number} is taken away", number = number),
+                    (None, _) => tr!("nothing is watched any more"),
+                };
             }
             StopEffect::Continue { forward } => {
                 if self.desk.stops.breaks().next().is_none() {
@@ -341,7 +346,21 @@ impl App {
         Ok(())
     }
 
+    /// Watches an expression that has a value.
+    fn watch_value(&mut self, source: &str, gauge: std::sync::Arc<dyn Gauge>) {
+        let ledger = std::sync::Arc::new(Ledger::new(gauge, self.source.playback().is_some()));
+        let number = self.desk.stops.watch(source.to_owned(), ledger.clone());
+        self.with_playback(|p| p.look_for(Quest::Watch(number), ledger));
+        self.notice = tr!("watching {text}; the state pane shows it", text = source);
+    }
+
     fn set_stop(&mut self, kind: Kind, what: &What) -> Result<(), String> {
+        if let (Kind::Watch, What::Condition(source)) = (kind, what)
+            && let Watched::Value(gauge) = self.backstage.watch(source)?
+        {
+            self.watch_value(source, gauge);
+            return Ok(());
+        }
         let probe = stops::probe(what, &*self.backstage)?;
         let (text, at) = match what {
             What::Preset(Preset::At(lane, seq, address)) => (address.clone(), Some((*lane, *seq))),

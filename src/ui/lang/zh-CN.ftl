@@ -73,7 +73,7 @@ previous-mark-in-a-replay-go-there-in-the-recording = 上一个标记（回放�
 next-mark = 下一个标记
 list-of-episodes = 回合列表
 inspect-the-state-at-this-step = 查看这一步的状态
-watch-an-expression-CEL-at-every-step-empty-forgets-all = 每一步都监视一个表达式 (CEL)；留空则全部取消
+watch-what-an-expression-CEL-comes-to-empty-lists-what-is-watched = 监视表达式 (CEL) 的值；留空则列出监视的表达式
 breakpoint-at-this-step-or-take-it-away = 在这一步设断点，或取消
 stop-where-this-condition-CEL-or-preset-holds-a-live-run-stops-once-this-console-has-seen-it = 条件 (CEL) 或预设成立时停下；实时运行在本控制台看到之后停下
 the-same-once = 同上，仅一次
@@ -101,6 +101,7 @@ show-only-rows-of-the-focused-list-that-hold-this-such-as-fail-or-ret-0-2-empty-
 mark-for-the-comparison = 标记以供对比
 compare-the-two-that-are-marked-seed-by-seed = 逐种子对比已标记的两个
 evaluate-the-chosen-one-on-held-out-seeds = 用留出种子评估所选检查点
+stop-evaluating-comparing-and-verifying-on-checkpoints-esc-does-it-too = 停止评估、对比和校验；在检查点界面按 esc 亦可
 verify-the-chosen-one-s-checksums-and-fingerprint = 校验所选检查点的校验和与指纹
 serve-the-chosen-one-from-the-next-decision-on-typed = 从下一个决策起让所选检查点上线（需键入确认）
 keep-the-chosen-one-from-being-pruned = 保留所选检查点，不被清理
@@ -187,6 +188,9 @@ typed-is-not-verb-name-esc-cancels = `{ $typed }` 不是 `{ $verb } { $name }`�
 
 opened-gl-goes-back-to-the-live-run-which-goes-on = 已打开；gl 回到实时运行，运行仍在继续
 back-at-the-live-run = 已回到实时运行
+id-not-verified-cancelled = { $id }：未校验：已取消
+a-and-b-not-compared-cancelled = { $a } 与 { $b }：未对比：已取消
+id-evaluation-cancelled-after-n-seeds = { $id }：评估在 { $n } 个种子后取消
 in-the-live-run-told = 实时运行中：{ $told }
 name-could-be-opened-now-ask-for-it-again-to-go-there = 现在可以打开 { $name }；再次选择即可前往
 the-recording-can-t-be-read-on-error-back-at-the-live-run = 录制无法继续读取：{ $error }；已回到实时运行
@@ -203,6 +207,17 @@ n-breakpoints-taken-away = 已取消 { $n } 个断点
 nothing-is-watched-any-more = 已取消全部监视
 no-breakpoint-is-set-b-sets-one-here-break-one-with-a-condition = 没有设置断点；b 在此处设断点，:break 设条件断点
 watching-text-the-state-pane-counts = 正在监视 { $text }；状态窗格计数
+number-is-no-number-of-a-watched-expression = `{ $number }` 不是监视表达式的编号
+nothing-is-watched-write-an-expression-such-as-watch-reward-sum = 没有监视任何表达式；请写一个，例如 :watch reward_sum
+watch-delete-N-takes-one-away-watch-clear-all = :watch delete N 取消一个，:watch clear 取消全部
+Watched = 监视
+n-a-read-of-end-events-read = n/a（已读 { $read } / { $end } 个事件）
+n-a-no-event-had-it-so-far = n/a（尚无事件给出）
+value-since-event-seq = { $value }，自事件 { $seq } 起
+there-is-no-watch-number = 没有监视 { $number }
+watch-number-is-taken-away = 已取消监视 { $number }
+watching-text-the-state-pane-shows-it = 正在监视 { $text }；状态窗格显示其值
+watch-text-value = 监视    { $text }：{ $value }
 bp-number-text-c-runs-there-C-back = 断点 bp{ $number }：{ $text }；c 运行到该处，C 倒回
 bp-number-text-this-view-is-read-only-so-it-only-tells = 断点 bp{ $number }：{ $text }；此视图只读，因此只提示
 bp-number-text-the-run-pauses-once-this-console-sees-it = 断点 bp{ $number }：{ $text }；本控制台看到后暂停运行
@@ -424,12 +439,12 @@ promote-typed = 上线（需键入）
 ## checkpoints
 
 no-checkpoint-is-listed = 没有列出检查点
-evaluating-id-on-n-held-out-seeds = 正在用 { $n } 个留出种子评估 { $id }
+evaluating-id-on-n-held-out-seeds-esc-cancels = 正在用 { $n } 个留出种子评估 { $id }；esc 取消
 mark-taken-away-from-id = 已取消 { $id } 的标记
 a-and-b-are-marked-d-compares-them = 已标记 { $a } 和 { $b }；d 对比
 one-is-marked-as-A-mark-another-and-press-d = 已标记一个为 A；再标记一个后按 d
 mark-two-checkpoints-with-x-then-d-compares-them = 用 x 标记两个检查点，再按 d 对比
-comparing-a-and-b-on-n-held-out-seeds = 正在 { $n } 个留出种子上对比 { $a } 与 { $b }
+comparing-a-and-b-on-n-held-out-seeds-esc-cancels = 正在 { $n } 个留出种子上对比 { $a } 与 { $b }；esc 取消
 
 ## checkpoints: rollout
 
@@ -963,7 +978,10 @@ n-a-no-training-in-this-run-a-recording-whose-run-was-trained-with-UpdateComplet
 no-evaluation-in-this-run-a-recording-with-EvaluationCompleted-events-shows-them-here-gc-evaluates-checkpoints-now = 本次运行没有评估：含评估事件的录制会在此显示；gc 可立即评估检查点
 P-serves-the-chosen-one-after-swap-and-its-name-were-typed-to-go-back-serve-the-previous-one-in-the-same-way-Canary-guards-rollback-and-undo-are-not-built-yet = P 在输入 swap 与名称后上线所选检查点；要退回，以同样方式上线前一个。金丝雀、护栏、回滚与撤销尚未实现
 evaluated-at-level-level = 评估级别 { $level }
-verifying-id-it-waits-for-what-was-asked-before = 正在校验 { $id }；排在先前的请求之后
+verifying-id-it-waits-for-what-was-asked-before-esc-cancels = 正在校验 { $id }；排在先前的请求之后；esc 取消
+nothing-is-being-evaluated-compared-or-verified = 没有正在进行的评估、对比或校验
+cancelling-the-episode-that-is-played-ends-first = 正在取消；当前回合结束后停止
+cancel = 取消
 id-is-BAD-and-is-not-served-reason = { $id } 已损坏，不予上线：{ $reason }
 both-over-the-seeds-that-both-solved-of-twenty-such-intervals-one-misses-by-chance = 均解决：只计两者都解决的种子；二十个这样的区间中约有一个会偶然失准
 steps-both = 步数（均解决）
