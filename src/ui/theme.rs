@@ -43,10 +43,10 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// From the environment: NO_COLOR, COLORTERM, TERM. `forced` is what the operator said.
+    /// From the environment: NO_COLOR, COLORTERM, TERM, the locale. `forced` and `ascii` are what the operator said.
     pub fn detect(
         forced: Option<Tier>,
-        ascii: bool,
+        ascii: Option<bool>,
         charts: ChartGlyphs,
         ambiguous_width: u8,
         var: impl Fn(&str) -> Option<String>,
@@ -61,7 +61,20 @@ impl Caps {
         } else {
             Tier::Ansi16
         };
+        let ascii = ascii.unwrap_or_else(|| !may_be_utf8(&var));
         Self { tier: forced.unwrap_or(found), ascii, charts, ambiguous_width }
+    }
+}
+
+/// Whether the locale leaves it open that the terminal takes UTF-8: not where it is C or POSIX, or names another encoding. One that is
+/// not set, or names none, says nothing: many a login over ssh has none.
+fn may_be_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
+    let named = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| var(name).filter(|value| !value.is_empty()));
+    let Some(locale) = named else { return true };
+    let locale = locale.split('@').next().unwrap_or_default();
+    match locale.split_once('.') {
+        Some((_, encoding)) => matches!(encoding.to_lowercase().as_str(), "utf-8" | "utf8"),
+        None => !matches!(locale, "C" | "POSIX"),
     }
 }
 
@@ -426,10 +439,29 @@ mod tests {
     }
 
     #[test]
+    fn a_locale_that_is_not_utf8_is_drawn_in_ascii_unless_the_operator_says_otherwise() {
+        let ascii = |forced, vars: &[(&str, &str)]| {
+            let var = |name: &str| vars.iter().find(|(k, _)| *k == name).map(|(_, v)| (*v).to_owned());
+            Caps::detect(None, forced, ChartGlyphs::Braille, 1, var).ascii
+        };
+        for locale in ["C", "POSIX", "en_US.ISO-8859-1", "zh_CN.GB18030", "de_DE.ISO-8859-15@euro"] {
+            assert!(ascii(None, &[("LANG", locale)]), "{locale}");
+            assert!(!ascii(Some(false), &[("LANG", locale)]), "--unicode wins over {locale}");
+            assert!(ascii(None, &[("LANG", "en_US.UTF-8"), ("LC_ALL", ""), ("LC_CTYPE", locale)]), "{locale}");
+            assert!(!ascii(None, &[("LANG", locale), ("LC_ALL", "C.UTF-8")]), "{locale}");
+        }
+        for locale in ["en_US.UTF-8", "zh_CN.utf8", "C.UTF-8", "de_DE@euro", "en_GB"] {
+            assert!(!ascii(None, &[("LANG", locale)]), "{locale}");
+            assert!(ascii(Some(true), &[("LANG", locale)]), "--ascii wins over {locale}");
+        }
+        assert!(!ascii(None, &[]));
+    }
+
+    #[test]
     fn terminals_are_told_apart() {
         let caps = |vars: &[(&str, &str)]| {
             let vars: BTreeMap<String, String> = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-            Caps::detect(None, false, ChartGlyphs::Braille, 1, |name| vars.get(name).cloned()).tier
+            Caps::detect(None, None, ChartGlyphs::Braille, 1, |name| vars.get(name).cloned()).tier
         };
         assert_eq!(caps(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Tier::Truecolor);
         assert_eq!(caps(&[("TERM", "screen-256color"), ("COLORTERM", "truecolor")]), Tier::Ansi256);
