@@ -112,13 +112,13 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         (Some(p), _) => {
             // What is too fast to watch plays by another clock, and says so.
             let by = if cx.desk.replay.by_decision { format!(" {}", tr!("(decisions a second)")) } else { String::new() };
-            add(3, format!("{}{by}", p.speed), Role::Strong);
+            add(3, format!("{}{by}", format::pace(p.speed)), Role::Strong);
             if let Some(name) = std::path::Path::new(&p.name).file_stem() {
                 add(6, name.to_string_lossy().into_owned(), Role::Strong);
             }
             add(10, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
         }
-        (None, Some(pace)) => add(4, pace.to_string(), Role::Strong),
+        (None, Some(pace)) => add(4, format::pace(pace), Role::Strong),
         (None, None) => {}
     }
     if let Some(success) = cx.state.success_ratio(100) {

@@ -369,7 +369,11 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
         Action::Faster => pace(current.faster()),
         Action::Pace => match argument.parse() {
             Ok(asked) => pace(asked),
-            Err(reason) => vec![Effect::Mistake(reason)],
+            // The words of the parser are those of the command line.
+            Err(_) => {
+                let text = super::patches::quoted(argument);
+                vec![Effect::Mistake(tr!("`{text}` is not a pace; write max or a factor from 0.1 to 1000, such as 2 or x2", text = text))]
+            }
         },
         Action::Seed => match argument.parse::<u64>() {
             Ok(seed) => vec![Effect::Confirm(Confirm {
