@@ -129,6 +129,20 @@ fn live() -> Console {
     console
 }
 
+/// Where the cursor is behind the character that was written to find out is answered here before it is asked.
+#[test]
+fn the_width_of_ambiguous_characters_is_asked_of_the_terminal() {
+    for (column, frame) in [(2, true), (3, false)] {
+        let mut console = Console::start(&QUIET, 100, 30);
+        console.keys(&format!("\x1b[1;{column}R"));
+        console.until_shown("LIVE");
+        console.until("a frame", |c| c.screen(100, 30).contains('\u{2510}') == frame && c.screen(100, 30).contains("Reward"));
+        // The answer was no key.
+        console.keys("?");
+        console.until_shown("Keys and commands");
+    }
+}
+
 #[test]
 fn space_pauses_help_opens_and_quitting_asks_first() {
     let mut console = live();

@@ -28,9 +28,8 @@ pub enum CondError {
     Types { reason: String },
 }
 
-/// An expression that is true or false of an event and the state after it. See [`Variable`] for what it can name.
-pub struct Condition {
-    source: String,
+/// Something that can be worked out of an event and the state after it. See [`Variable`] for what it can name.
+pub struct Expression {
     program: Program,
     /// Standard functions; each event gets an inner scope, which is far cheaper than a context of its own.
     base: Context<'static, 'static>,
@@ -38,9 +37,15 @@ pub struct Condition {
     uses: Vec<Variable>,
 }
 
-impl Condition {
+/// An expression that is true or false.
+pub struct Condition {
+    source: String,
+    expression: Expression,
+}
+
+impl Expression {
     /// # Errors
-    /// Says where the expression stops making sense, which name it does not know, or that it gives no truth value.
+    /// Says where the expression stops making sense, which name it does not know, or that its types can't meet.
     pub fn compile(source: &str) -> Result<Self, CondError> {
         if source.len() > SOURCE_BYTES_MAX {
             return Err(CondError::Long { bytes: source.len() });
@@ -62,9 +67,63 @@ impl Condition {
                 return Err(unknown(&format!("{name}.{field}"), &known.iter().map(|k| format!("{name}.{k}")).collect::<Vec<_>>()));
             }
         }
-        let condition = Self { source: source.to_owned(), uses: uses?, base: Context::default(), program };
-        condition.rehearse()?;
-        Ok(condition)
+        let expression = Self { uses: uses?, base: Context::default(), program };
+        expression.rehearse()?;
+        Ok(expression)
+    }
+
+    /// Whether it can be nothing but true or false, as far as can be told before there is an event.
+    pub fn is_condition(&self) -> bool {
+        matches!(self.rehearse(), Ok(Some(Value::Bool(_)))) || super::survey::gives_truth(self.program.expression())
+    }
+
+    /// What it comes to, in JSON; unset where it can't be worked out for this event. `state` is the state after the event was folded.
+    pub fn value(&self, envelope: &Envelope, state: &DashState) -> Option<serde_json::Value> {
+        self.execute(envelope, state).map(|value| super::variable::to_json(&value))
+    }
+
+    fn execute(&self, envelope: &Envelope, state: &DashState) -> Option<Value> {
+        let facts = Facts::of(&envelope.event);
+        let mut scope = self.base.new_inner_scope();
+        for variable in &self.uses {
+            if let Some(value) = variable.value(envelope, &facts, state) {
+                scope.add_variable_from_value(variable.name(), value);
+            }
+        }
+        self.program.execute(&scope).ok()
+    }
+
+    /// Runs it once over sample values, so that a mistake of types shows now and not by never holding. Unset where the samples lack
+    /// what it asks for.
+    fn rehearse(&self) -> Result<Option<Value>, CondError> {
+        let mut scope = self.base.new_inner_scope();
+        for variable in &self.uses {
+            scope.add_variable_from_value(variable.name(), variable.sample());
+        }
+        match self.program.execute(&scope) {
+            Ok(value) => Ok(Some(value)),
+            // A key or an index that the samples lack, or what their zeros and empty texts can't be turned into.
+            Err(
+                ExecutionError::NoSuchKey(_)
+                | ExecutionError::UnsupportedIndex(..)
+                | ExecutionError::FunctionError { .. }
+                | ExecutionError::DivisionByZero(_)
+                | ExecutionError::RemainderByZero(_),
+            ) => Ok(None),
+            Err(e) => Err(CondError::Types { reason: e.to_string() }),
+        }
+    }
+}
+
+impl Condition {
+    /// # Errors
+    /// Those of an expression, and that it gives no truth value.
+    pub fn compile(source: &str) -> Result<Self, CondError> {
+        let expression = Expression::compile(source)?;
+        match expression.rehearse()? {
+            Some(Value::Bool(_)) | None => Ok(Self { source: source.to_owned(), expression }),
+            Some(other) => Err(CondError::NotBoolean { found: other.type_of().to_string() }),
+        }
     }
 
     pub fn source(&self) -> &str {
@@ -74,35 +133,7 @@ impl Condition {
     /// Whether it holds of `envelope`; `state` is the state after it was folded. An expression that can't be worked out for this event, such
     /// as one about the reward of an event that has none, does not hold.
     pub fn matches(&self, envelope: &Envelope, state: &DashState) -> bool {
-        let facts = Facts::of(&envelope.event);
-        let mut scope = self.base.new_inner_scope();
-        for variable in &self.uses {
-            if let Some(value) = variable.value(envelope, &facts, state) {
-                scope.add_variable_from_value(variable.name(), value);
-            }
-        }
-        self.program.execute(&scope) == Ok(Value::Bool(true))
-    }
-
-    /// Runs it once over sample values, so that a mistake of types shows now and not by never holding.
-    fn rehearse(&self) -> Result<(), CondError> {
-        let mut scope = self.base.new_inner_scope();
-        for variable in &self.uses {
-            scope.add_variable_from_value(variable.name(), variable.sample());
-        }
-        match self.program.execute(&scope) {
-            Ok(Value::Bool(_)) => Ok(()),
-            Ok(other) => Err(CondError::NotBoolean { found: other.type_of().to_string() }),
-            // A key or an index that the samples lack, or what their zeros and empty texts can't be turned into.
-            Err(
-                ExecutionError::NoSuchKey(_)
-                | ExecutionError::UnsupportedIndex(..)
-                | ExecutionError::FunctionError { .. }
-                | ExecutionError::DivisionByZero(_)
-                | ExecutionError::RemainderByZero(_),
-            ) => Ok(()),
-            Err(e) => Err(CondError::Types { reason: e.to_string() }),
-        }
+        self.expression.execute(envelope, state) == Some(Value::Bool(true))
     }
 }
 
@@ -176,6 +207,31 @@ mod tests {
         for source in ["reward > 0", "tool.name == 'restart'", "success", "logprob_min < -5.0", "alert.rule == 'x'", "obs['a.p95'] > 1.0"] {
             assert!(!holds(source, &event), "{source}");
         }
+    }
+
+    #[test]
+    fn an_expression_has_a_value_where_an_event_has_what_it_names() {
+        let expression = |source: &str| Expression::compile(source).unwrap();
+        let value = |source: &str| expression(source).value(&transition(-0.25), &DashState::default());
+        for (source, is) in [
+            ("reward", serde_json::json!(-0.25)),
+            ("reward * 4.0", serde_json::json!(-1.0)),
+            ("episode + 1", serde_json::json!(3)),
+            ("tool.name", serde_json::json!("scale")),
+            ("[tool.args.to, lane]", serde_json::json!([4, 0])),
+            ("tool.args", serde_json::json!({"service": "checkout", "to": 4})),
+            ("d.terminated", serde_json::json!(false)),
+        ] {
+            assert_eq!(value(source), Some(is), "{source}");
+            assert!(!expression(source).is_condition(), "{source}");
+        }
+        assert_eq!(value("success"), None);
+        for source in ["reward < 0.0", "obs['checkout.p95'] > 400.0", "!terminated", "d.x == 1 && d.y == 2", "'a.p95' in obs", "terminated"]
+        {
+            assert!(expression(source).is_condition(), "{source}");
+        }
+        assert!(matches!(Expression::compile("rewrad"), Err(CondError::Unknown { .. })));
+        assert!(matches!(Expression::compile("kind - 1"), Err(CondError::Types { .. })));
     }
 
     #[test]

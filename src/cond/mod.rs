@@ -9,5 +9,5 @@ mod facts;
 mod survey;
 mod variable;
 
-pub use condition::{CondError, Condition};
+pub use condition::{CondError, Condition, Expression};
 pub use variable::Variable;

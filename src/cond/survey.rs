@@ -15,6 +15,13 @@ pub fn is_function(name: &str) -> bool {
     FUNCTIONS.contains(&name) || name.starts_with(['_', '!', '-', '@'])
 }
 
+/// Whether an expression is a comparison or a junction of them, so that it is true or false whatever its parts are.
+pub fn gives_truth(expression: &IdedExpr) -> bool {
+    const TRUTHS: [&str; 13] =
+        ["_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_", "_&&_", "_||_", "!_", "@in", "contains", "startsWith", "endsWith"];
+    matches!(&expression.expr, Expr::Call(call) if TRUTHS.contains(&call.func_name.as_str()))
+}
+
 #[derive(Debug, Default)]
 pub struct Survey<'e> {
     /// Names that no loop binds.

@@ -142,6 +142,15 @@ impl Variable {
         (!names.is_empty()).then_some(names)
     }
 
+    /// All names, and the fields of those that have fixed ones: `reward`, `tool`, `tool.name`.
+    pub fn names_with_fields() -> Vec<String> {
+        let with_fields = |v: &Variable| {
+            let fields = v.fields().unwrap_or_default().into_iter().map(|field| format!("{}.{field}", v.name()));
+            std::iter::once(v.name().to_owned()).chain(fields).collect::<Vec<_>>()
+        };
+        Self::ALL.iter().flat_map(with_fields).collect()
+    }
+
     /// A value of the type that it has.
     pub fn sample(self) -> Value {
         match self {
@@ -228,6 +237,21 @@ fn run_value(state: RunState, [episodes, successes, decisions]: [u64; 3], reward
         ("decisions", Some(count(decisions))),
         ("reward_sum", reward_sum.map(Value::Float)),
     ])
+}
+
+/// As a recording would write it. What JSON has no form for is null.
+pub fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(b) => (*b).into(),
+        Value::Int(n) => (*n).into(),
+        Value::UInt(n) => (*n).into(),
+        Value::Float(x) => (*x).into(),
+        Value::String(s) => s.as_str().into(),
+        Value::List(items) => items.iter().map(to_json).collect::<Vec<_>>().into(),
+        Value::Map(map) => map.map.iter().map(|(k, v)| (k.to_string(), to_json(v))).collect::<serde_json::Map<_, _>>().into(),
+        // Functions, bytes and foreign types: no name of ours has one.
+        _ => serde_json::Value::Null,
+    }
 }
 
 /// Whole numbers become integers, so that `tool.args.to == 4` holds.

@@ -108,7 +108,7 @@ fn values_of_flags_are_written_as_in_the_file_and_text_needs_no_quotes() {
     .unwrap();
     assert_eq!((config.run.agent.as_str(), config.ui.theme.as_str()), ("heuristic", "my theme.ron"));
     assert_eq!((config.run.pace.0, config.run.level), (Pace::Max, Level::L3));
-    assert_eq!((config.agent.temperature, config.ui.color, config.ui.ascii), (0.5, Color::Never, true));
+    assert_eq!((config.agent.temperature, config.ui.color, config.ui.ascii), (0.5, Color::Never, Some(true)));
     assert_eq!(config.record.directory.as_deref(), Some(Path::new("/var/rec")));
     assert_eq!(config.run.seed, Some(Seed(u64::MAX)));
 }

@@ -238,10 +238,10 @@ settings! {
         color: Color => any,
         /// How curves are drawn: braille, block or ascii.
         charts: Charts => any,
-        /// Draw with ASCII alone.
-        ascii: bool => any,
-        /// Columns of characters whose width is ambiguous: 1, or 2 in CJK locales.
-        ambiguous_width: u8 => one_of(&[1, 2]),
+        /// Draw with ASCII alone. None goes by the locale: ASCII where that says that it is not UTF-8, such as LANG=C.
+        ascii: Option<bool> => any,
+        /// Columns of characters whose width is ambiguous: 1, or 2 in CJK locales. None asks the terminal.
+        ambiguous_width: Option<u8> => |columns: &Option<u8>| columns.map_or(Ok(()), |columns| one_of(&[1, 2])(&columns)),
         /// Whether the mouse focuses and scrolls; otherwise it is left to the terminal.
         mouse: bool => any,
         /// Send fewer bytes a second, for slow links.

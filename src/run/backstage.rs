@@ -1,13 +1,14 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use crate::cond::Condition;
+use crate::cond::{Condition, Expression, Variable};
 use crate::event::{Envelope, MonotonicClock};
 use crate::journal::Recording;
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
 use crate::ui::desk::Recorded;
+use crate::ui::watches::{Gauge, Watched};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -51,6 +52,10 @@ impl Backstage for Crew {
                 }
                 self.bench.as_ref().map_or(Err("the thread that evaluates could not be started".to_owned()), |bench| bench.ask(ask))
             }
+            Ask::CancelBench => {
+                self.bench.iter().for_each(Bench::cancel);
+                Ok(())
+            }
             Ask::Catalogue => {
                 let directories = self.recordings.clone().into_iter().chain(self.own.as_deref().and_then(Path::parent).map(Path::to_owned));
                 let directories: std::collections::BTreeSet<PathBuf> = directories.collect();
@@ -71,6 +76,18 @@ impl Backstage for Crew {
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
         Condition::compile(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e.to_string()))
     }
+
+    fn watch(&self, source: &str) -> Result<Watched, String> {
+        let expression = Expression::compile(source).map_err(|e| one_line(&e.to_string()))?;
+        if expression.is_condition() {
+            return self.compile(source).map(Watched::Condition);
+        }
+        Ok(Watched::Value(Arc::new(Valued(expression))))
+    }
+
+    fn condition_names(&self) -> Vec<String> {
+        Variable::names_with_fields()
+    }
 }
 
 struct Compiled(Condition);
@@ -78,6 +95,14 @@ struct Compiled(Condition);
 impl Probe for Compiled {
     fn holds(&self, envelope: &Envelope, state: &DashState) -> bool {
         self.0.matches(envelope, state)
+    }
+}
+
+struct Valued(Expression);
+
+impl Gauge for Valued {
+    fn value(&self, envelope: &Envelope, state: &DashState) -> Option<serde_json::Value> {
+        self.0.value(envelope, state)
     }
 }
 
@@ -198,6 +223,17 @@ mod tests {
         assert!(held > 0);
         let error = crew.compile("reward <").err().unwrap();
         assert!(error.contains("column") && !error.contains('\n'), "{error}");
+        assert!(matches!(crew.watch("reward < 0.9"), Ok(Watched::Condition(_))));
+        assert!(matches!(crew.watch("reward * 2.0"), Ok(Watched::Value(_))));
+        assert!(crew.watch("rewrad").err().unwrap().contains("did you mean `reward`"));
+        let names = crew.condition_names();
+        for name in ["reward", "kind", "tool.name", "run.reward_sum", "alert.severity"] {
+            assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+        }
+        // What is offered is also understood.
+        for name in names {
+            assert!(crew.compile(&format!("{name} == {name}")).is_ok(), "{name}");
+        }
         assert!(crew.compile("rewrad < 0.1").err().unwrap().contains("did you mean `reward`"));
     }
 }

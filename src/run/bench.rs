@@ -13,7 +13,7 @@ use crate::ui::backstage::{BenchAsk, BenchNews};
 use crate::ui::bench::{Comparison, Dossier, Estimate, Evaluation, Figures, Metric, Soundness, Subject, Verdict, WeightChange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Episodes between two pieces of news.
@@ -21,9 +21,11 @@ const NEWS_EVERY: u32 = 4;
 
 /// Asks go to the thread, news come back. It ends with this.
 pub struct Bench {
-    asks: Option<Sender<BenchAsk>>,
+    asks: Option<Sender<(u64, BenchAsk)>>,
     news: Receiver<BenchNews>,
     ended: Arc<AtomicBool>,
+    /// How often all that was asked for was cancelled. An ask from before the last time is not worked on.
+    cancels: Arc<AtomicU64>,
 }
 
 /// Where checkpoints are and how they play.
@@ -53,14 +55,21 @@ impl Bench {
         let (asks, asked) = channel();
         let (tell, news) = channel();
         let ended = Arc::new(AtomicBool::new(false));
-        let worker = Worker { plan, tell, ended: ended.clone(), played: BTreeMap::new() };
+        let cancels = Arc::new(AtomicU64::new(0));
+        let worker = Worker { plan, tell, ended: ended.clone(), cancels: cancels.clone(), asked_at: 0, played: BTreeMap::new() };
         std::thread::Builder::new().name("bench".into()).spawn(move || worker.work(&asked))?;
-        Ok(Self { asks: Some(asks), news, ended })
+        Ok(Self { asks: Some(asks), news, ended, cancels })
     }
 
     pub fn ask(&self, ask: BenchAsk) -> Result<(), String> {
-        let sent = self.asks.as_ref().is_some_and(|asks| asks.send(ask).is_ok());
+        let asked_at = self.cancels.load(Ordering::Relaxed);
+        let sent = self.asks.as_ref().is_some_and(|asks| asks.send((asked_at, ask)).is_ok());
         if sent { Ok(()) } else { Err("the thread that evaluates has ended".to_owned()) }
+    }
+
+    /// What was asked for until now is given up: what waits is not begun, what is played ends behind its episode.
+    pub fn cancel(&self) {
+        self.cancels.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn news(&self) -> Vec<BenchNews> {
@@ -80,34 +89,51 @@ struct Worker {
     plan: BenchPlan,
     tell: Sender<BenchNews>,
     ended: Arc<AtomicBool>,
+    cancels: Arc<AtomicU64>,
+    /// How often was cancelled when that was asked for which is worked on.
+    asked_at: u64,
     /// Episodes on the seeds from 0 on, by checkpoint.
     played: BTreeMap<CheckpointId, Vec<EpisodeTrace>>,
 }
 
 impl Worker {
-    fn work(mut self, asked: &Receiver<BenchAsk>) {
-        while let Ok(ask) = asked.recv() {
+    fn work(mut self, asked: &Receiver<(u64, BenchAsk)>) {
+        while let Ok((asked_at, ask)) = asked.recv() {
             if self.ended.load(Ordering::Relaxed) {
                 return;
             }
-            match ask {
-                BenchAsk::Dossier(subject) => {
-                    let read = self.open(&subject).map(|c| dossier(&c));
-                    self.say(BenchNews::Dossier(subject.id, read));
+            self.asked_at = asked_at;
+            if !self.is_cancelled() {
+                self.work_on(&ask);
+            }
+            self.say(if self.is_cancelled() { BenchNews::Cancelled(ask) } else { BenchNews::Done(ask) });
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancels.load(Ordering::Relaxed) != self.asked_at
+    }
+
+    fn work_on(&mut self, ask: &BenchAsk) {
+        match ask {
+            BenchAsk::Dossier(subject) => {
+                let read = self.open(subject).map(|c| dossier(&c));
+                self.say(BenchNews::Dossier(subject.id.clone(), read));
+            }
+            BenchAsk::Verify(subject) => {
+                let found = self.verify(subject);
+                if !self.is_cancelled() {
+                    self.say(BenchNews::Soundness(subject.id.clone(), found));
                 }
-                BenchAsk::Verify(subject) => {
-                    let found = self.verify(&subject);
-                    self.say(BenchNews::Soundness(subject.id, found));
-                }
-                BenchAsk::Evaluate(subject, wanted) => {
-                    self.play(&subject, wanted);
-                }
-                BenchAsk::Compare(a, b, wanted) => {
-                    let weights = self.weights(&a, &b);
-                    self.say(BenchNews::Weights(a.id.clone(), b.id.clone(), weights));
-                    if self.play(&a, wanted) && self.play(&b, wanted) {
-                        self.compare(&a.id, &b.id, wanted);
-                    }
+            }
+            BenchAsk::Evaluate(subject, wanted) => {
+                self.play(subject, *wanted);
+            }
+            BenchAsk::Compare(a, b, wanted) => {
+                let weights = self.weights(a, b);
+                self.say(BenchNews::Weights(a.id.clone(), b.id.clone(), weights));
+                if self.play(a, *wanted) && self.play(b, *wanted) {
+                    self.compare(&a.id, &b.id, *wanted);
                 }
             }
         }
@@ -171,7 +197,7 @@ impl Worker {
         let mut policy = policy_of(&checkpoint, self.plan.device)?;
         let done = self.played.get(id).map_or(0, Vec::len) as u32;
         for seed in done..wanted {
-            if self.ended.load(Ordering::Relaxed) {
+            if self.ended.load(Ordering::Relaxed) || self.is_cancelled() {
                 return Ok(false);
             }
             let mut agent = Agent::Policy { policy: &mut policy, settings: self.plan.settings };
@@ -325,16 +351,42 @@ mod tests {
         assert_eq!(verdict(delta(0.0, 0.0), Some(true)), Verdict::Same);
     }
 
-    #[test]
-    fn two_checkpoints_are_compared_seed_by_seed_and_an_unknown_one_is_told() {
-        let plan = BenchPlan {
+    fn plan() -> BenchPlan {
+        BenchPlan {
             places: checkpoint::builtin().iter().map(|b| b.name.to_owned()).collect(),
             env: "ops".into(),
             level: Level::L0,
             device: DeviceChoice::Cpu,
             settings: PolicySettings::default(),
-        };
-        let bench = Bench::start(plan).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_cancelled_ends_behind_its_episode_and_what_waits_is_not_begun() {
+        let bench = Bench::start(plan()).unwrap();
+        let found = checkpoint::open("deckhand-final").unwrap();
+        let subject = Subject { id: found.manifest.id, sha256: found.sha256 };
+        let (long, waits) = (BenchAsk::Evaluate(subject.clone(), u32::MAX), BenchAsk::Verify(subject.clone()));
+        bench.ask(long.clone()).unwrap();
+        bench.ask(waits.clone()).unwrap();
+        let first = bench.news.recv().unwrap();
+        assert!(matches!(&first, BenchNews::Evaluation(_, e) if e.played == NEWS_EVERY && !e.is_done()), "{first:?}");
+        bench.cancel();
+        // What is asked for behind it is worked on.
+        bench.ask(BenchAsk::Evaluate(subject, 1)).unwrap();
+        let news: Vec<BenchNews> = std::iter::from_fn(|| bench.news.recv().ok())
+            .take_while(|n| !matches!(n, BenchNews::Evaluation(_, e) if e.wanted == 1))
+            .collect();
+        let cancelled: Vec<&BenchAsk> =
+            news.iter().filter_map(|n| if let BenchNews::Cancelled(ask) = n { Some(ask) } else { None }).collect();
+        assert_eq!(cancelled, [&long, &waits]);
+        assert!(!news.iter().any(|n| matches!(n, BenchNews::Done(_))), "{news:?}");
+        assert!(!news.iter().any(|n| matches!(n, BenchNews::Soundness(..))), "{news:?}");
+    }
+
+    #[test]
+    fn two_checkpoints_are_compared_seed_by_seed_and_an_unknown_one_is_told() {
+        let bench = Bench::start(plan()).unwrap();
         let subject = |name: &str| {
             let found = checkpoint::open(name).unwrap();
             Subject { id: found.manifest.id, sha256: found.sha256 }

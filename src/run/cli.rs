@@ -43,10 +43,13 @@ pub struct GlobalArgs {
     /// Draw with ASCII alone
     #[arg(long, global = true, help_heading = "Global")]
     pub ascii: bool,
+    /// Draw with Unicode, whatever the locale says
+    #[arg(long, global = true, conflicts_with = "ascii", help_heading = "Global")]
+    pub unicode: bool,
     /// Theme: auto, dark, light, high-contrast, colour-blind, system, or a file
     #[arg(long, global = true, value_name = "NAME|FILE", value_parser = ThemeName, hide_possible_values = true, help_heading = "Global")]
     pub theme: Option<String>,
-    /// Columns of characters whose width is ambiguous: 2 in CJK locales
+    /// Columns of characters whose width is ambiguous: 2 in CJK locales; else the terminal is asked
     #[arg(long, global = true, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), help_heading = "Global")]
     pub ambiguous_width: Option<u8>,
     /// Language of the screen: en or zh-CN

@@ -49,6 +49,7 @@ fn flags(global: &GlobalArgs, run: Option<&RunArgs>) -> Vec<Flag> {
     });
     add("--color", "ui.color", color.map(str::to_owned));
     add("--ascii", "ui.ascii", global.ascii.then(|| "true".into()));
+    add("--unicode", "ui.ascii", global.unicode.then(|| "false".into()));
     add("--theme", "ui.theme", global.theme.clone());
     add("--ambiguous-width", "ui.ambiguous_width", global.ambiguous_width.map(|n| n.to_string()));
     add("--lang", "ui.lang", global.lang.clone());

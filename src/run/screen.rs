@@ -214,9 +214,9 @@ pub fn shot(
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
         tier: tier(config).unwrap_or(Tier::Truecolor),
-        ascii: config.ui.ascii,
+        ascii: config.ui.ascii.unwrap_or(false),
         charts: charts(config),
-        ambiguous_width: config.ui.ambiguous_width,
+        ambiguous_width: config.ui.ambiguous_width.unwrap_or(1),
     };
     let theme = Theme::load(&config.ui.theme, caps.tier).map_err(Failure::usage)?;
     let (keys, _) = keys(config)?;

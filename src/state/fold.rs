@@ -183,8 +183,9 @@ impl DashState {
                 self.log(envelope, LogLevel::Info, "checkpoint", format!("{} serves", e.to));
             }
             Event::UpdateCompleted(e) => {
+                let is_again = self.updates.last().is_some_and(|newest| e.update <= newest.update);
                 self.updates.push(e.clone());
-                self.update_curves(envelope, e);
+                self.update_curves(envelope, e, is_again);
             }
             Event::EvaluationCompleted(e) => self.evaluations.push(e.clone()),
             Event::TelemetrySampled(e) => {
@@ -231,7 +232,8 @@ impl DashState {
         curves.length.push(step, t_ns, f64::from(e.length));
     }
 
-    fn update_curves(&mut self, envelope: &Envelope, e: &UpdateCompleted) {
+    /// `is_again` where an older checkpoint was taken up: the update takes the place of the one of its number and of those behind it.
+    fn update_curves(&mut self, envelope: &Envelope, e: &UpdateCompleted, is_again: bool) {
         let curves = &mut self.curves;
         let figures = [
             (&mut curves.policy_loss, e.policy_loss),
@@ -246,6 +248,9 @@ impl DashState {
             (&mut curves.duration_ns, Some(e.duration_ns as f64)),
         ];
         for (series, value) in figures {
+            if is_again {
+                series.rewind(e.update);
+            }
             if let Some(value) = value {
                 series.push(e.update, envelope.t_ns, value);
             }
@@ -359,6 +364,20 @@ mod tests {
         let (seq, step) = (state.seq.next(), Some(StepIndex(1)));
         let envelope = Envelope { seq, t_ns: 1, lane: LaneId(0), episode: None, step, event: event.into() };
         state.apply(&envelope).unwrap();
+    }
+
+    #[test]
+    fn an_update_that_is_taken_again_stands_where_it_stood() {
+        let mut state = DashState::default();
+        let update = |update, policy_loss| UpdateCompleted { update, policy_loss, value_loss: Some(1.0), ..UpdateCompleted::default() };
+        (1..=9).for_each(|n| say(&mut state, update(n, Some(n as f64))));
+        // Training goes on from the checkpoint of update 4; its first update lacks a figure.
+        say(&mut state, update(5, None));
+        say(&mut state, update(6, Some(-6.0)));
+        let steps = |series: &crate::state::Series| series.recent().iter().map(|s| (s.step, s.value)).collect::<Vec<_>>();
+        assert_eq!(steps(&state.curves.policy_loss), [(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0), (6, -6.0)]);
+        assert_eq!(steps(&state.curves.value_loss), (1..=6).map(|n| (n, 1.0)).collect::<Vec<_>>());
+        assert_eq!(state.curves.value_loss.total(), 6);
     }
 
     fn started(name: &str) -> ToolCallStarted {

@@ -79,6 +79,13 @@ impl<T, const CAPACITY: usize> Ring<T, CAPACITY> {
     }
 
     /// Takes out the oldest entry.
+    /// Takes the newest one away, as if it had never been pushed.
+    pub fn pop_newest(&mut self) -> Option<T> {
+        let newest = self.items.pop_back();
+        self.total = self.total.saturating_sub(u64::from(newest.is_some()));
+        newest
+    }
+
     pub fn pop_oldest(&mut self) -> Option<T> {
         self.items.pop_front()
     }

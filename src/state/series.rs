@@ -172,6 +172,15 @@ impl History {
         self.buckets.push(one);
     }
 
+    fn rewind(&mut self, step: u64) {
+        while self.buckets.last().is_some_and(|newest| newest.step_first >= step) {
+            self.buckets.pop();
+        }
+        if let Some(newest) = self.buckets.last_mut() {
+            newest.step_last = newest.step_last.min(step.saturating_sub(1)).max(newest.step_first);
+        }
+    }
+
     fn halve(&mut self) {
         self.buckets = self.buckets.chunks(2).map(|pair| pair.iter().skip(1).fold(pair[0], |sum, next| sum.joined(next))).collect();
         self.width = self.width.saturating_mul(2);
@@ -200,6 +209,17 @@ impl Series {
         self.recent.push(Sample { step, t_ns, value });
     }
 
+    /// Forgets the values from `step` on, which are counted anew: training that goes on from an older checkpoint takes the same steps again.
+    /// A bucket in which that step lies can't be parted and keeps its values, as those of the steps before.
+    pub fn rewind(&mut self, step: u64) {
+        while self.recent.last().is_some_and(|newest| newest.step >= step) {
+            self.recent.pop_newest();
+        }
+        if self.recent.is_empty() {
+            self.history.rewind(step);
+        }
+    }
+
     /// All of it, oldest first; a value of the newest is a bucket of its own.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.history.buckets.iter().copied().chain(self.recent.iter().map(|sample| Bucket::from(*sample)))
@@ -216,7 +236,7 @@ impl Series {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.recent.is_empty()
+        self.recent.is_empty() && self.history.buckets.is_empty()
     }
 }
 
@@ -267,6 +287,25 @@ mod tests {
         let spike = buckets.iter().find(|b| b.max == 1e6).unwrap();
         assert!((spike.step_first..=spike.step_last).contains(&123_457));
         assert!(serde_json::to_string(&series).unwrap().len() < 48_000);
+    }
+
+    #[test]
+    fn what_is_counted_anew_takes_the_place_of_what_was() {
+        for (values, back_to) in [(100u64, 60u64), (100, 1), (5_000, 4_900), (5_000, 300), (5_000, 1), (100_000, 777)] {
+            let mut series = series((1..=values).map(|n| n as f64));
+            series.rewind(back_to);
+            for step in back_to..back_to + 50 {
+                series.push(step, values * 10 + step, -1.0);
+            }
+            let buckets: Vec<Bucket> = series.buckets().collect();
+            assert_eq!(buckets.last().map(|b| b.step_last), Some(back_to + 49), "{values} back to {back_to}");
+            assert_eq!(buckets.iter().filter(|b| b.max == -1.0).map(Bucket::len).sum::<u64>(), 50);
+            assert!(buckets.windows(2).all(|w| w[0].step_last < w[1].step_first), "{values} back to {back_to}");
+            assert!(buckets.iter().all(|b| b.step_first <= b.step_last));
+        }
+        let mut series = series((1..=5_000).map(|n| n as f64));
+        series.rewind(1);
+        assert!(series.is_empty());
     }
 
     #[test]

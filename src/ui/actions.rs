@@ -77,6 +77,7 @@ pub enum Action {
     Compare,
     Evaluate,
     Verify,
+    Cancel,
     Pin,
     Canary,
     Promote,
@@ -296,7 +297,14 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::NextMark, "next-mark", &["]"], Nothing, "next mark"),
     entry(Action::EpisodeList, "episodes", &["E"], Nothing, "list of episodes"),
     keyed(Action::Inspect, "inspect", &["I"], "", Nothing, "inspect the state at this step"),
-    keyed(Action::Watch, "watch", &["w"], "EXPRESSION", Nothing, "watch an expression (CEL) at every step; empty forgets all"),
+    keyed(
+        Action::Watch,
+        "watch",
+        &["w"],
+        "EXPRESSION|clear|delete N",
+        Nothing,
+        "watch what an expression (CEL) comes to; empty lists what is watched",
+    ),
     entry(Action::Break, "break-here", &["b"], Nothing, "breakpoint at this step, or take it away"),
     keyed(
         Action::BreakIf,
@@ -353,6 +361,7 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Checkpoints, Action::Compare, "compare", &["d"], Nothing, "compare the two that are marked, seed by seed"),
     local(Scope::Checkpoints, Action::Evaluate, "evaluate", &["e"], Nothing, "evaluate the chosen one on held-out seeds"),
     local(Scope::Checkpoints, Action::Verify, "verify", &["V"], Nothing, "verify the chosen one's checksums and fingerprint"),
+    with(Action::Cancel, "cancel", "", Nothing, "stop evaluating, comparing and verifying; on checkpoints, esc does it too"),
     local(Scope::Checkpoints, Action::Promote, "promote", &["P"], Engine, "serve the chosen one from the next decision on (typed)"),
     local(Scope::Checkpoints, Action::Pin, "pin", &["p"], Unbuilt, "keep the chosen one from being pruned"),
     local(Scope::Checkpoints, Action::Canary, "canary", &["A"], Unbuilt, "give the chosen one a share of the episodes"),
@@ -525,6 +534,7 @@ impl Action {
             | Action::BreakOnce
             | Action::Watch
             | Action::Verify
+            | Action::Cancel
             | Action::Pin
             | Action::Canary
             | Action::Promote

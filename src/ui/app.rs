@@ -20,7 +20,7 @@ use super::replies::{ASK_BACKGROUND, Replies};
 use super::screen::{Pacer, Screen};
 use super::session::{self, Said, Session};
 use super::still::Still;
-use super::terminal::{Incoming, Taken, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
+use super::terminal::{Incoming, Taken, ask_ambiguous_width, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
 use super::theme::{Caps, ThemeError, Tier};
 use super::update::{Confirm, Effect, Facts, act};
 use super::view::{Context, PlaybackView, ScreenId, View};
@@ -46,9 +46,11 @@ pub struct UiOptions {
     pub theme: String,
     /// What the operator forced; else the environment decides.
     pub tier: Option<Tier>,
-    pub ascii: bool,
+    /// Unset goes by the locale.
+    pub ascii: Option<bool>,
     pub charts: ChartGlyphs,
-    pub ambiguous_width: u8,
+    /// Unset is measured.
+    pub ambiguous_width: Option<u8>,
     pub mouse: bool,
     pub fps_max: u32,
     /// What a slow link carries; pictures keep to it.
@@ -172,15 +174,23 @@ struct App {
 pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options: UiOptions) -> Result<Ended, UiError> {
     super::lang::set(options.lang);
     let var = |name: &str| std::env::var(name).ok();
-    let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width, var);
-    let look = Look::new(&options.theme, caps)?;
+    let caps = Caps::detect(options.tier, options.ascii, options.charts, options.ambiguous_width.unwrap_or(1), var);
+    let mut look = Look::new(&options.theme, caps)?;
     restore_on_panic();
     let taken = Taken::take(options.mouse)?;
+    // The Linux console and dumb terminals would show a question.
+    let answers = !matches!(var("TERM").as_deref(), None | Some("" | "dumb" | "linux"));
+    if answers
+        && !caps.ascii
+        && options.ambiguous_width.is_none()
+        && let Some(columns) = ask_ambiguous_width()
+    {
+        look.caps.ambiguous_width = columns;
+    }
     let (tx, rx) = sync_channel(INPUTS);
     let mut app = App::new(source, backstage, options, look);
     app.resume();
-    // The Linux console and dumb terminals would show the question.
-    let asks = app.look.goes_by_background() && !matches!(var("TERM").as_deref(), None | Some("" | "dumb" | "linux"));
+    let asks = app.look.goes_by_background() && answers;
     if asks {
         // Sent behind the first picture.
         app.outbox.extend_from_slice(ASK_BACKGROUND);

@@ -38,9 +38,9 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
     let options = UiOptions {
         theme: "dark".into(),
         tier: Some(Tier::None),
-        ascii: false,
+        ascii: Some(false),
         charts: ChartGlyphs::Braille,
-        ambiguous_width: 1,
+        ambiguous_width: Some(1),
         mouse: true,
         fps_max: 30,
         bytes_per_second: None,
@@ -114,6 +114,18 @@ fn type_keys(app: &mut App, text: &str) {
         };
         press(app, code, KeyModifiers::NONE);
     }
+}
+
+#[test]
+fn a_pace_that_is_none_is_told_in_the_operators_language() {
+    let mut app = app(Box::new(recording()), (80, 24));
+    app.take_frames().unwrap();
+    type_keys(&mut app, ":pace F\n");
+    assert!(app.notice.contains("`F` is not a pace; write max"), "{}", app.notice);
+    crate::ui::lang::set(Lang::Chinese);
+    type_keys(&mut app, "\x1b:pace F\n");
+    crate::ui::lang::set(Lang::English);
+    assert!(app.notice.contains("不是速度"), "{}", app.notice);
 }
 
 fn point_at(app: &mut App, kind: MouseEventKind, column: u16, row: u16) {

@@ -4,6 +4,7 @@
 
 use super::bench::{Comparison, Dossier, Evaluation, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
+use super::watches::Watched;
 use crate::event::{CheckpointId, EpisodeId, LaneId};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     Bench(BenchAsk),
+    /// Give up what was asked of the bench so far.
+    CancelBench,
     /// List the recordings of the state directory.
     Catalogue,
     /// Open a recording, at an episode of it. Without a path, the one that the live run writes.
@@ -48,6 +51,10 @@ pub enum BenchNews {
     Soundness(CheckpointId, Soundness),
     Evaluation(CheckpointId, Evaluation),
     Comparison(Comparison),
+    /// Nothing more comes of it.
+    Done(BenchAsk),
+    /// It was given up, before or behind its beginning.
+    Cancelled(BenchAsk),
     /// Of the two, in this order.
     Weights(CheckpointId, CheckpointId, Result<WeightChange, String>),
 }
@@ -74,6 +81,14 @@ pub trait Backstage {
     fn compile(&self, _source: &str) -> Result<Arc<dyn Probe>, String> {
         Err("no conditions can be compiled here".into())
     }
+    /// Compiles an expression that is to be watched; what is wrong with it and where, if so.
+    fn watch(&self, source: &str) -> Result<Watched, String> {
+        self.compile(source).map(Watched::Condition)
+    }
+    /// The names that a condition can use, with their fields: what a line that takes one is completed by.
+    fn condition_names(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Nothing behind the scene: pictures, and tests that need none.
@@ -84,7 +99,7 @@ impl Backstage for Nobody {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         match ask {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
-            Ask::Catalogue => Ok(()),
+            Ask::CancelBench | Ask::Catalogue => Ok(()),
             Ask::Open { .. } => Err("nobody here opens recordings".into()),
         }
     }

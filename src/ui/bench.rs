@@ -126,26 +126,82 @@ pub struct Bench {
     /// Of the two that were compared last.
     pub comparison: Option<Comparison>,
     pub weights: Option<(CheckpointId, CheckpointId, Result<WeightChange, String>)>,
+    /// What was asked for and is not done yet, in that order.
+    pending: Vec<BenchAsk>,
 }
 
 impl Bench {
+    /// Whether something was asked for that is not done yet. Reading a manifest takes no time.
+    pub fn is_busy(&self) -> bool {
+        self.pending.iter().any(|ask| !matches!(ask, BenchAsk::Dossier(_)))
+    }
+
+    /// One that was asked for is over.
+    fn settle(&mut self, ask: &BenchAsk) {
+        if let Some(at) = self.pending.iter().position(|pending| pending == ask) {
+            self.pending.remove(at);
+        }
+    }
+
+    /// Whether this checkpoint is still to be evaluated, by itself or for a comparison.
+    fn is_to_play(&self, id: &CheckpointId) -> bool {
+        self.pending.iter().any(|ask| match ask {
+            BenchAsk::Dossier(_) | BenchAsk::Verify(_) => false,
+            BenchAsk::Evaluate(subject, _) => subject.id == *id,
+            BenchAsk::Compare(a, b, _) => a.id == *id || b.id == *id,
+        })
+    }
+
     /// Something was asked for, and will come: so much can be shown at once.
     pub fn asked(&mut self, ask: &BenchAsk, level: Level) {
-        let waiting = |wanted| Evaluation { level, wanted, played: 0, figures: None, failed: None };
+        self.pending.push(ask.clone());
+        let mut wait = |subject: &Subject, wanted: u32| {
+            let waiting = Evaluation { level, wanted, played: 0, figures: None, failed: None };
+            let evaluation = self.evaluations.entry(subject.id.clone()).or_insert(waiting);
+            (evaluation.wanted, evaluation.failed) = (evaluation.wanted.max(wanted), None);
+        };
         match ask {
             BenchAsk::Dossier(_) => {}
             BenchAsk::Verify(subject) => {
                 self.soundness.insert(subject.id.clone(), Soundness::Checking);
             }
             BenchAsk::Evaluate(subject, wanted) => {
-                self.evaluations.entry(subject.id.clone()).or_insert_with(|| waiting(*wanted));
+                wait(subject, *wanted);
             }
-            BenchAsk::Compare(a, b, wanted) => {
-                for subject in [a, b] {
-                    self.evaluations.entry(subject.id.clone()).or_insert_with(|| waiting(*wanted));
+            BenchAsk::Compare(a, b, wanted) => [a, b].into_iter().for_each(|subject| wait(subject, *wanted)),
+        }
+    }
+
+    /// It was given up: what was found out until then stays.
+    fn cancelled(&mut self, ask: &BenchAsk) -> Option<String> {
+        match ask {
+            // The next visit of the screen asks for it again.
+            BenchAsk::Dossier(_) => None,
+            BenchAsk::Verify(subject) => {
+                if !self.pending.contains(ask) {
+                    self.soundness.remove(&subject.id);
                 }
+                Some(tr!("{id}: not verified: cancelled", id = subject.id))
+            }
+            BenchAsk::Evaluate(subject, _) => Some(self.cut_short(subject)),
+            BenchAsk::Compare(a, b, _) => {
+                [a, b].into_iter().for_each(|subject| drop(self.cut_short(subject)));
+                Some(tr!("{a} and {b}: not compared: cancelled", a = a.id, b = b.id))
             }
         }
+    }
+
+    /// An evaluation that is to play no more seeds, unless it was asked for again meanwhile.
+    fn cut_short(&mut self, subject: &Subject) -> String {
+        let id = &subject.id;
+        let is_again = self.is_to_play(id);
+        let played = self.evaluations.get(id).map_or(0, |e| e.played);
+        if !is_again && played == 0 {
+            self.evaluations.remove(id);
+        } else if let Some(evaluation) = self.evaluations.get_mut(id).filter(|_| !is_again) {
+            evaluation.wanted = played;
+        }
+        tr!("{id}: evaluation cancelled after {n} seeds", id = id, n = played)
     }
 
     /// Takes up what was found out; what to tell of it.
@@ -173,6 +229,14 @@ impl Bench {
                 };
                 self.evaluations.insert(id, evaluation);
                 told
+            }
+            BenchNews::Done(ask) => {
+                self.settle(&ask);
+                None
+            }
+            BenchNews::Cancelled(ask) => {
+                self.settle(&ask);
+                self.cancelled(&ask)
             }
             BenchNews::Comparison(comparison) => {
                 let told = tr!("compared {a} and {b} on {n} seeds", a = comparison.a, b = comparison.b, n = comparison.seeds);

@@ -4,20 +4,25 @@ use super::actions::{ACTIONS, Action, Entry};
 use super::line::Offer;
 use super::panes::curves::Figure;
 use super::theme::{AUTO, BUILT_IN};
+use crate::event::Event;
 use crate::state::DashState;
+use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR, Path};
 
 /// Most words that are offered, and most names of a directory that are looked at.
 const WORDS_MAX: usize = 200;
 const NAMES_MAX: usize = 4_096;
 
-/// What could stand at the end of the line. Names of files are looked up in `directory`.
-pub fn offer(line: &str, state: &DashState, directory: &Path) -> Offer {
+/// What could stand at the end of the line. Names of files are looked up in `directory`; `condition_names` are those that conditions know.
+pub fn offer(line: &str, state: &DashState, condition_names: &[String], directory: &Path) -> Offer {
     let Some((name, argument)) = line.split_once(' ') else {
         let names = ACTIONS.iter().map(|e| e.name.to_owned()).filter(|n| n.starts_with(line));
         return Offer { from: 0, words: names.collect() };
     };
     let Ok(entry) = super::actions::by_name(name) else { return Offer::default() };
+    if takes_condition(entry.action) {
+        return in_condition(line, line.len() - argument.len(), entry, state, condition_names);
+    }
     let place = argument.matches(' ').count();
     // Figures are a list with commas.
     let parts: &[char] = if entry.action == Action::Series { &[' ', ','] } else { &[' '] };
@@ -37,6 +42,52 @@ pub fn offer(line: &str, state: &DashState, directory: &Path) -> Offer {
     Offer { from, words }
 }
 
+fn takes_condition(action: Action) -> bool {
+    matches!(action, Action::BreakIf | Action::BreakOnce | Action::Watch)
+}
+
+/// What an expression that begins at `begin` could go on with: a name, or inside quotes what a name may be compared with.
+fn in_condition(line: &str, begin: usize, entry: &Entry, state: &DashState, names: &[String]) -> Offer {
+    let expression = &line[begin..];
+    let is_quoted = quoted(expression);
+    let belongs = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.') || is_quoted && c == '-';
+    // Commands and presets stand alone, at the beginning.
+    let alone = literals(entry.argument, 0).chain(super::stops::PRESETS.iter().filter_map(|p| p.split(' ').next()));
+    let mut words: Vec<String> = alone.filter(|word| word.starts_with(expression)).map(str::to_owned).collect();
+    let behind = expression.rfind(|c| !belongs(c)).map_or(0, |at| at + expression[at..].chars().next().map_or(1, char::len_utf8));
+    let from = if words.is_empty() { begin + behind } else { begin };
+    let typed = &line[from..];
+    words.extend(if is_quoted { compared_with(state) } else { names.to_vec() });
+    let is_begun = !typed.is_empty() || from == begin || is_quoted;
+    words.retain(|w| is_begun && w.starts_with(typed) && w != typed);
+    words.truncate(WORDS_MAX);
+    Offer { from, words }
+}
+
+/// Whether the end of an expression stands inside quotes.
+fn quoted(expression: &str) -> bool {
+    let mut open = None;
+    for c in expression.chars().filter(|c| matches!(c, '\'' | '"')) {
+        match open {
+            None => open = Some(c),
+            Some(quote) if quote == c => open = None,
+            Some(_) => {}
+        }
+    }
+    open.is_some()
+}
+
+/// Kinds of events, tools, and readings of the observation, by name.
+fn compared_with(state: &DashState) -> Vec<String> {
+    let mut words: Vec<String> = Event::KINDS.iter().map(|k| (*k).to_owned()).collect();
+    let tools: BTreeSet<String> =
+        state.run.iter().flat_map(|r| &r.tools).map(|t| t.name.to_string()).chain(state.tools.keys().cloned()).collect();
+    words.extend(tools);
+    let readings = state.lanes.values().next().map_or(&[][..], |l| &l.episode.fields);
+    words.extend(readings.iter().map(|f| f.name.to_string()));
+    words
+}
+
 /// Words in lower case are taken as they stand; others say what is to be put there. `|` parts what may stand instead.
 fn literals(argument: &'static str, place: usize) -> impl Iterator<Item = &'static str> {
     let argument = argument.trim_matches(['[', ']']);
@@ -52,10 +103,6 @@ fn takes_file(entry: &Entry, place: usize) -> bool {
 fn known(entry: &Entry, place: usize, state: &DashState) -> Vec<String> {
     if entry.action == Action::Series {
         return Figure::ALL.iter().map(|f| f.name().to_owned()).collect();
-    }
-    if place == 0 && matches!(entry.action, Action::BreakIf | Action::BreakOnce) {
-        let names = super::stops::PRESETS.iter().filter_map(|p| p.split(' ').next());
-        return names.map(str::to_owned).collect();
     }
     match (entry.argument.trim_matches(['[', ']']), place) {
         ("CHECKPOINT", 0) => state.checkpoints.iter().map(|c| c.checkpoint.to_string()).collect(),
@@ -99,7 +146,42 @@ mod tests {
             let checkpoint = name.into();
             state.checkpoints.push(CheckpointListed { checkpoint, sha256: "0".into(), training_step: 1, note: SafeText::default() });
         }
-        offer(line, &state, Path::new(env!("CARGO_MANIFEST_DIR"))).words
+        offer(line, &state, &names(), Path::new(env!("CARGO_MANIFEST_DIR"))).words
+    }
+
+    fn names() -> Vec<String> {
+        ["kind", "reward", "reward_sum", "tool", "tool.args", "tool.name"].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn an_expression_goes_on_with_names_and_with_what_they_are_compared_with() {
+        for (line, offered) in [
+            ("break rew", &["reward-below", "reward", "reward_sum"][..]),
+            ("tbreak reward<0&&tool.", &["tool.args", "tool.name"]),
+            ("watch !(ki", &["kind"]),
+            ("watch tool.name", &[]),
+            ("watch reward ", &[]),
+            ("watch reward-ki", &["kind"]),
+            ("watch cl", &["clear"]),
+            ("break kind == 'Tool", &["ToolCallStarted", "ToolCallFinished"]),
+            ("break kind == 'x' && ki", &["kind"]),
+            ("break 工ki", &[]),
+            ("break 工 ki", &["kind"]),
+        ] {
+            let state = crate::ui::panes::testing::typical();
+            let offer = offer(line, &state, &names(), Path::new("."));
+            assert_eq!(offer.words, offered, "{line}");
+        }
+        let state = crate::ui::panes::testing::typical();
+        assert_eq!(offer("break reward<0&&to", &state, &names(), Path::new(".")).from, 16);
+        let tool = state.tools.keys().next().unwrap().clone();
+        for line in [format!("break tool.name == \"{}", &tool[..tool.len() - 1]), format!("break x == \"it's {}", &tool[..tool.len() - 1])]
+        {
+            assert_eq!(offer(&line, &state, &names(), Path::new(".")).words[0], tool, "{line}");
+        }
+        let field = state.lanes.values().next().unwrap().episode.fields[0].name.to_string();
+        let line = format!("break obs['{}", &field[..field.len() - 1]);
+        assert_eq!(offer(&line, &state, &names(), Path::new(".")).words[0], field);
     }
 
     #[test]
@@ -113,7 +195,7 @@ mod tests {
         assert_eq!(words("export j"), ["json"]);
         assert_eq!(words("swap deckhand-f"), ["deckhand-final"]);
         assert_eq!(words("series return,policy-l"), ["policy-loss"]);
-        assert_eq!(words("break tool"), ["tool-error"]);
+        assert_eq!(words("break tool-"), ["tool-error"]);
         assert_eq!(words("sw deckhand-f"), ["deckhand-final"], "a short name will do");
         assert_eq!(words("breakpoints "), ["clear", "delete", "presets"]);
         assert_eq!(words("checkp"), ["checkpoints"]);
@@ -130,7 +212,7 @@ mod tests {
         assert_eq!(words("theme sr"), ["src/"]);
         assert_eq!(words("theme Carg"), [""; 0]);
         assert_eq!(words("export csv no/such/"), [""; 0]);
-        let offer = offer("export csv themes/da", &DashState::default(), Path::new(env!("CARGO_MANIFEST_DIR")));
+        let offer = offer("export csv themes/da", &DashState::default(), &[], Path::new(env!("CARGO_MANIFEST_DIR")));
         assert_eq!((offer.from, offer.words), (11, vec!["themes/dark.ron".to_owned()]));
     }
 }

@@ -121,6 +121,8 @@ pub struct Recorded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParkedRun {
     pub run_state: RunState,
+    /// The breakpoint at which it paused.
+    pub paused_at: Option<u32>,
     pub alerts_firing: usize,
 }
 
@@ -129,7 +131,7 @@ impl Desk {
     pub fn asked(&mut self, ask: &Ask, state: &DashState) {
         match ask {
             Ask::Bench(ask) => self.bench.asked(ask, state.run.as_ref().map_or_else(Level::default, |r| r.level)),
-            Ask::Catalogue | Ask::Open { .. } => {}
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } => {}
         }
     }
 

@@ -22,6 +22,7 @@ mod notify;
 pub mod output;
 mod palette;
 mod panes;
+mod patches;
 mod pen;
 mod raster;
 mod records;
@@ -37,6 +38,7 @@ pub mod theme;
 mod update;
 pub mod view;
 mod watch;
+pub mod watches;
 pub mod widgets;
 
 pub use panes::alerts::recording_failure;

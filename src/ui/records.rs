@@ -1,5 +1,6 @@
 //! What the focused pane shows, as records: for copies and exports.
 
+use super::lang::tr;
 use super::panes::{alerts, chain, checkpoints, curves, log, rules, tools};
 use super::view::{PaneId, Scroll, View};
 use crate::event::num::Float;
@@ -124,7 +125,9 @@ fn tool((name, t): (&String, &ToolStats)) -> Value {
 /// A row of the thought chain in plain words, nothing folded.
 fn words(row: &Row) -> String {
     match &row.kind {
-        RowKind::EpisodeStart { seed, level, goal } => format!("episode {}, seed {seed}, {level}: {goal}", row.episode),
+        RowKind::EpisodeStart { seed, level, goal } => {
+            tr!("episode {episode}, seed {seed}, {level}: {goal}", episode = row.episode, seed = seed, level = level, goal = goal)
+        }
         RowKind::Observation { text, .. } | RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => {
             text.to_string()
         }
@@ -134,17 +137,40 @@ fn words(row: &Row) -> String {
                 words.push_str(&format!("\n{}", outcome.result));
             }
             if let Some(reward) = reward {
-                words.push_str(&format!("\nreward {reward:+.2}"));
+                words.push_str(&format!("\n{} {reward:+.2}", tr!("reward")));
             }
             words
         }
-        RowKind::Compressed { before, after, ratio } => format!("memory compressed: {before} -> {after} tokens ({ratio:.1}:1)"),
-        RowKind::Swapped { from, to } => format!("{from} -> {to}: {to} serves from here on"),
-        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truth, .. } => format!(
-            "episode {} {} after {length} steps: return {episode_return:.2}, hybrid {hybrid:.3}, final {final_reward:.2}; {truth}",
-            row.episode,
-            if *success { "succeeded" } else { "failed" },
-        ),
+        RowKind::Compressed { before, after, ratio } => {
+            let ratio = format!("{ratio:.1}");
+            tr!("memory compressed: {before} -> {after} tokens ({ratio}:1)", before = before, after = after, ratio = ratio)
+        }
+        RowKind::Swapped { from, to } => tr!("{from} -> {to}: {to} serves from here on", from = from, to = to),
+        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truth, .. } => {
+            let [sum, hybrid, last] = [format!("{episode_return:.2}"), format!("{hybrid:.3}"), format!("{final_reward:.2}")];
+            let (episode, n) = (row.episode, length);
+            if *success {
+                tr!(
+                    "episode {episode} succeeded after {n} steps: return {sum}, hybrid {hybrid}, final {last}; {truth}",
+                    episode = episode,
+                    n = n,
+                    sum = sum,
+                    hybrid = hybrid,
+                    last = last,
+                    truth = truth
+                )
+            } else {
+                tr!(
+                    "episode {episode} failed after {n} steps: return {sum}, hybrid {hybrid}, final {last}; {truth}",
+                    episode = episode,
+                    n = n,
+                    sum = sum,
+                    hybrid = hybrid,
+                    last = last,
+                    truth = truth
+                )
+            }
+        }
     }
 }
 
@@ -181,6 +207,18 @@ mod tests {
         }
         assert!(copied(&focused(PaneId::Log)).contains("2 s behind"));
         assert!(copied(&focused(PaneId::Alerts)).contains("RecorderSlow"));
+    }
+
+    #[test]
+    fn a_row_is_copied_in_the_operators_language() {
+        use crate::event::{EpisodeId, Seq, StepIndex};
+        let row = |kind| Row { seq: Seq(1), t_ns: 0, episode: EpisodeId(3), step: StepIndex(1), kind };
+        let compressed = row(RowKind::Compressed { before: 900, after: 300, ratio: 3.0 });
+        assert_eq!(words(&compressed), "memory compressed: 900 -> 300 tokens (3.0:1)");
+        crate::ui::lang::set(crate::ui::lang::Lang::Chinese);
+        let told = words(&compressed);
+        crate::ui::lang::set(crate::ui::lang::Lang::English);
+        assert!(told.contains("900 -> 300") && !told.contains("memory"), "{told}");
     }
 
     #[test]

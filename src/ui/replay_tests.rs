@@ -6,6 +6,7 @@ use crate::source::{Probe, Quest};
 use crate::state::RowKind;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
 use crate::ui::desk::Recorded;
+use crate::ui::watches::{Gauge, Watched};
 use std::sync::{Arc, Mutex};
 
 /// Opens recordings at once, and compiles the few conditions that these tests write.
@@ -23,11 +24,20 @@ impl Probe for RewardBelow {
     }
 }
 
+/// The sum of the rewards so far, of the events that say it.
+struct Sum;
+
+impl Gauge for Sum {
+    fn value(&self, envelope: &Envelope, _: &DashState) -> Option<serde_json::Value> {
+        if let Event::TransitionRecorded(t) = &envelope.event { Some(t.reward_sum.into()) } else { None }
+    }
+}
+
 impl Backstage for Stage {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         self.asked.lock().unwrap().push(ask.clone());
         match ask {
-            Ask::Bench(_) => {}
+            Ask::Bench(_) | Ask::CancelBench => {}
             Ask::Catalogue => self.news.push(News::Catalogue(vec![recorded("failure"), recorded("gone")])),
             Ask::Open { path, at } => {
                 let path = path.unwrap_or_else(|| file("success"));
@@ -47,6 +57,10 @@ impl Backstage for Stage {
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
         let bound = source.strip_prefix("reward < ").and_then(|x| x.parse().ok()).ok_or("column 8: no expression")?;
         Ok(Arc::new(RewardBelow(bound)))
+    }
+
+    fn watch(&self, source: &str) -> Result<Watched, String> {
+        if source == "reward_sum" { Ok(Watched::Value(Arc::new(Sum))) } else { self.compile(source).map(Watched::Condition) }
     }
 }
 
@@ -324,8 +338,66 @@ fn a_watched_expression_is_counted_where_the_playhead_is() {
     keys(&mut app, "0");
     keys(&mut app, ":seek 1\n");
     assert!(shown(&app).contains(&format!("of {hits}x")), "{}", shown(&app));
-    keys(&mut app, ":watch\n");
+    keys(&mut app, ":watch clear\n");
     assert!(app.desk.replay.tallies.is_empty() && app.desk.stops.all.is_empty());
+}
+
+/// What an event of its kind says of the reward, worked out anew: the sum so far, by lane and playhead.
+fn sum_at(name: &str, head: Seq) -> Option<f64> {
+    let sums = events(name).into_iter().take_while(|e| e.seq <= head);
+    sums.filter_map(|e| if let Event::TransitionRecorded(t) = e.event { Some(t.reward_sum) } else { None }).last()
+}
+
+#[test]
+fn a_watched_value_is_shown_wherever_the_playhead_goes_and_stops_nothing() {
+    let mut app = opened("failure", (200, 50));
+    keys(&mut app, ":watch reward_sum\n");
+    assert!(app.notice.contains("watching reward_sum"), "{}", app.notice);
+    app.seek(seqs("failure", |e| matches!(e, Event::ObservationReceived(_)))[0]);
+    settle(&mut app);
+    assert!(shown(&app).contains("reward_sum: n/a (no event had it so far)"), "{}", shown(&app));
+    let steps = settled("failure");
+    for step in [3, 1, 5, 2] {
+        keys(&mut app, &format!(":seek {step}\n"));
+        assert_eq!(app.state.seq, steps[step - 1]);
+        let number = crate::ui::widgets::format::number(sum_at("failure", app.state.seq).unwrap());
+        let line = shown(&app).lines().find(|l| l.contains("watch    reward_sum")).unwrap_or_default().to_owned();
+        assert!(line.contains(&number), "step {step}, {number}: {line}");
+        let changed = step > 1 && sum_at("failure", app.state.seq) != sum_at("failure", steps[step - 2]);
+        assert_eq!(line.contains("~ "), changed, "step {step}: {line}");
+    }
+    keys(&mut app, "c");
+    assert!(app.notice.contains("no breakpoint is set"), "{}", app.notice);
+    // Listed by a line without an expression, and taken away by number.
+    keys(&mut app, ":watch tool-error\n");
+    keys(&mut app, "w\n");
+    let text = shown(&app);
+    assert!(text.contains("watch 1  reward_sum  ") && text.contains("watch 2  tool-error  held"), "{text}");
+    keys(&mut app, "\x1b:watch delete 1\n");
+    assert_eq!(app.desk.stops.watches().map(|s| s.number).collect::<Vec<_>>(), [2], "{}", app.notice);
+    keys(&mut app, ":watch delete 9\n");
+    assert!(app.notice.contains("there is no watch 9"), "{}", app.notice);
+    keys(&mut app, ":watch delete x\n");
+    assert!(app.notice.contains("`x` is no number"), "{}", app.notice);
+    keys(&mut app, "\x1b:watch clear\n:watch\n");
+    assert!(app.notice.contains("nothing is watched; write"), "{}", app.notice);
+}
+
+#[test]
+fn a_watched_value_of_a_live_run_is_followed_and_pauses_nothing() {
+    let all = events("failure");
+    let (mut app, inbox, feed) = talking((200, 50));
+    keys(&mut app, ":watch reward_sum\n");
+    let last = all.iter().rposition(|e| matches!(e.event, Event::TransitionRecorded(_))).unwrap();
+    for upto in [last - 1, last] {
+        let before = app.state.seq.0 as usize;
+        say(&feed, &all[before..=upto]);
+        app.take_frames().unwrap();
+        let number = crate::ui::widgets::format::number(sum_at("failure", Seq(upto as u64 + 1)).unwrap());
+        let line = shown(&app).lines().find(|l| l.contains("watch    reward_sum")).unwrap_or_default().to_owned();
+        assert!(line.contains(&number), "{number}: {line}");
+    }
+    assert_eq!(sent(&inbox), []);
 }
 
 /// A live run that says what it is given.

@@ -112,13 +112,13 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         (Some(p), _) => {
             // What is too fast to watch plays by another clock, and says so.
             let by = if cx.desk.replay.by_decision { format!(" {}", tr!("(decisions a second)")) } else { String::new() };
-            add(3, format!("{}{by}", p.speed), Role::Strong);
+            add(3, format!("{}{by}", format::pace(p.speed)), Role::Strong);
             if let Some(name) = std::path::Path::new(&p.name).file_stem() {
                 add(6, name.to_string_lossy().into_owned(), Role::Strong);
             }
             add(10, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
         }
-        (None, Some(pace)) => add(4, pace.to_string(), Role::Strong),
+        (None, Some(pace)) => add(4, format::pace(pace), Role::Strong),
         (None, None) => {}
     }
     if let Some(success) = cx.state.success_ratio(100) {
@@ -151,7 +151,11 @@ fn state_word(cx: &Context<'_>, short: bool) -> (String, Role) {
             Some(PolicyState::Loading | PolicyState::Ready) | None => (tr!("LOADING"), Role::Warn),
         },
         RunState::Running => (tr!("LIVE"), Role::Good),
-        RunState::Paused => (tr!("PAUSED"), Role::Warn),
+        // The banner behind it must not be cut for the reason.
+        RunState::Paused => match cx.desk.stops.paused_at.filter(|_| !short) {
+            Some(number) => (tr!("PAUSED at bp{number}", number = number), Role::Warn),
+            None => (tr!("PAUSED"), Role::Warn),
+        },
         RunState::Stepping => (tr!("STEPPING"), Role::Warn),
         RunState::Ended => (tr!("ENDED"), Role::Dim),
     }
@@ -161,7 +165,10 @@ fn state_word(cx: &Context<'_>, short: bool) -> (String, Role) {
 fn parked_words(parked: ParkedRun) -> (String, Role) {
     let run = match parked.run_state {
         RunState::Starting | RunState::Running | RunState::Stepping => tr!("LIVE run goes on"),
-        RunState::Paused => tr!("LIVE run PAUSED"),
+        RunState::Paused => match parked.paused_at {
+            Some(number) => tr!("LIVE run PAUSED at bp{number}", number = number),
+            None => tr!("LIVE run PAUSED"),
+        },
         RunState::Ended => tr!("LIVE run ended"),
     };
     match parked.alerts_firing {

@@ -4,7 +4,8 @@ use super::actions::Action;
 use super::backstage::Backstage;
 use super::update::{Effect, Facts};
 use super::view::View;
-use crate::event::{AlertState, Envelope, Event, LaneId, Phase, Seq, StepIndex};
+use super::watches::{self, Known, Ledger};
+use crate::event::{AlertState, Envelope, Event, LaneId, Phase, RunState, Seq, StepIndex};
 use crate::source::{Probe, Quest};
 use crate::state::{DashState, RowKind};
 use crate::ui::lang::tr;
@@ -134,7 +135,9 @@ pub struct Stop {
     /// Where it stands, for one that is a place.
     pub at: Option<(LaneId, Seq)>,
     pub probe: Arc<dyn Probe>,
-    /// Events seen at which it held; of a recording the tally knows better.
+    /// The same, for a watched expression that has a value.
+    pub ledger: Option<Arc<Ledger>>,
+    /// Events seen at which it held, or changed; of a recording the tally knows better.
     pub held: u64,
     pub held_last: Option<Seq>,
 }
@@ -166,6 +169,8 @@ pub struct Stops {
     watches_ever: u32,
     /// The run was asked to pause and has not paused yet.
     pub pausing: bool,
+    /// The breakpoint for which a live run pauses or stands still; unset once it goes on.
+    pub paused_at: Option<u32>,
 }
 
 /// A breakpoint that holds at an event.
@@ -174,6 +179,7 @@ pub struct Hit {
     pub number: u32,
     pub text: String,
     pub seq: Seq,
+    pub lane: LaneId,
     pub address: String,
 }
 
@@ -191,8 +197,15 @@ impl Stops {
         let ever = if kind == Kind::Watch { &mut self.watches_ever } else { &mut self.breaks_ever };
         *ever = ever.saturating_add(1);
         let number = *ever;
-        self.all.push(Stop { kind, number, text, at, probe, held: 0, held_last: None });
+        self.all.push(Stop { kind, number, text, at, probe, ledger: None, held: 0, held_last: None });
         &self.all[self.all.len() - 1]
+    }
+
+    /// Watches an expression that has a value; gives its number.
+    pub fn watch(&mut self, text: String, ledger: Arc<Ledger>) -> u32 {
+        let number = self.add(Kind::Watch, text, None, ledger.clone()).number;
+        self.all.iter_mut().rev().take(1).for_each(|stop| stop.ledger = Some(ledger.clone()));
+        number
     }
 
     /// Takes away those that `which` names; gives their quests.
@@ -205,7 +218,7 @@ impl Stops {
     /// A new state came in place of events: what to tell where breakpoints were not asked of them.
     pub fn passed_over(&mut self, before: Seq, now: Seq) -> Option<String> {
         // Whether the run has paused meanwhile is not known; the next hit asks again.
-        self.pausing = false;
+        (self.pausing, self.paused_at) = (false, None);
         let skipped = now.0.saturating_sub(before.0);
         let told = before > Seq(0) && skipped > 0 && self.breaks().next().is_some();
         told.then(|| tr!("this console was behind: no breakpoint was asked of {n} events", n = skipped))
@@ -214,15 +227,20 @@ impl Stops {
     /// Asks all of an event that was folded just now; the first breakpoint that holds. One that stops once is taken away by the
     /// caller, who knows whether it did stop.
     pub fn note(&mut self, envelope: &Envelope, state: &DashState) -> Option<Hit> {
-        if matches!(&envelope.event, Event::RunStateChanged(e) if e.state == crate::event::RunState::Paused) {
-            self.pausing = false;
+        if let Event::RunStateChanged(e) = &envelope.event {
+            match e.state {
+                RunState::Paused => self.pausing = false,
+                RunState::Starting | RunState::Running | RunState::Stepping | RunState::Ended => self.paused_at = None,
+            }
         }
         let mut hit = None;
-        for stop in self.all.iter_mut().filter(|s| s.probe.holds(envelope, state)) {
+        let is_asked = |s: &Stop| s.ledger.as_ref().is_none_or(|ledger| !ledger.is_scanned);
+        for stop in self.all.iter_mut().filter(|s| is_asked(s) && s.probe.holds(envelope, state)) {
             stop.held = stop.held.saturating_add(1);
             stop.held_last = Some(envelope.seq);
             if !stop.is_watch() && hit.is_none() {
-                hit = Some(Hit { number: stop.number, text: stop.text.clone(), seq: envelope.seq, address: envelope.address() });
+                let (number, text, address) = (stop.number, stop.text.clone(), envelope.address());
+                hit = Some(Hit { number, text, seq: envelope.seq, lane: envelope.lane, address });
             }
         }
         hit
@@ -235,7 +253,8 @@ pub enum StopEffect {
     Set(Kind, What),
     /// Breakpoints by their number; all of them without one.
     Delete(Option<u32>),
-    ForgetWatches,
+    /// Watched expressions by their number; all of them without one.
+    Forget(Option<u32>),
     /// Run to the next stop, or back to the previous one.
     Continue {
         forward: bool,
@@ -256,17 +275,41 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Break => break_here(view, facts),
         Action::BreakIf => condition(Kind::Break, "break", argument),
         Action::BreakOnce => condition(Kind::Once, "tbreak", argument),
-        Action::Watch if argument.is_empty() && facts.desk.stops.watches().next().is_some() => {
-            vec![Effect::Stops(StopEffect::ForgetWatches)]
-        }
-        Action::Watch => condition(Kind::Watch, "watch", argument),
-        Action::Breakpoints => breakpoints(argument, facts),
+        Action::Watch => match taken_away(argument) {
+            Some(Ok(number)) => vec![Effect::Stops(StopEffect::Forget(number))],
+            Some(Err(reason)) => vec![Effect::Mistake(reason)],
+            None => condition(Kind::Watch, "watch", argument),
+        },
+        Action::Breakpoints => breakpoints(argument, view.lane, facts),
         Action::Continue if facts.playback.is_none() => vec![Effect::Send(crate::event::Command::Resume)],
         Action::Continue => vec![Effect::Stops(StopEffect::Continue { forward: true })],
         Action::ContinueBack => vec![Effect::Stops(StopEffect::Continue { forward: false })],
         // No other action is handed here.
         _ => Vec::new(),
     }
+}
+
+/// What `clear` and `delete N` take away: all, or a number. Unset where the argument is neither.
+fn taken_away(argument: &str) -> Option<Result<Option<u32>, String>> {
+    let mut words = argument.split_whitespace();
+    match (words.next()?, words.next(), words.next()) {
+        ("clear", None, None) => Some(Ok(None)),
+        ("delete", Some(number), None) => {
+            let parsed = number.parse().map_err(|_| tr!("`{number}` is no number of a watched expression", number = number));
+            Some(parsed.map(Some))
+        }
+        (_, _, _) => None,
+    }
+}
+
+/// All that is watched, with what it comes to.
+pub fn watch_list(facts: &Facts<'_>, lane: LaneId) -> Vec<Effect> {
+    let mut lines: Vec<String> = facts.desk.stops.watches().map(|stop| line(stop, lane, facts)).collect();
+    if lines.is_empty() {
+        return vec![Effect::Mistake(tr!("nothing is watched; write an expression, such as :watch reward_sum"))];
+    }
+    lines.push(tr!(":watch delete N takes one away, :watch clear all"));
+    vec![Effect::Tell(tr!("Watched"), lines)]
 }
 
 fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
@@ -315,10 +358,10 @@ fn break_here(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     vec![Effect::Stops(StopEffect::Set(Kind::Break, What::Preset(Preset::At(view.lane, seq, address))))]
 }
 
-fn breakpoints(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
+fn breakpoints(argument: &str, lane: LaneId, facts: &Facts<'_>) -> Vec<Effect> {
     let mut words = argument.split_whitespace();
     match (words.next(), words.next()) {
-        (None, _) => vec![Effect::Tell(tr!("Breakpoints"), listed(facts))],
+        (None, _) => vec![Effect::Tell(tr!("Breakpoints"), listed(facts, lane))],
         (Some("clear"), None) => vec![Effect::Stops(StopEffect::Delete(None))],
         (Some("presets"), None) => {
             vec![Effect::Tell(tr!("Presets of :break"), PRESETS.iter().map(|p| format!(":break {p}")).collect())]
@@ -331,8 +374,8 @@ fn breakpoints(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
     }
 }
 
-fn listed(facts: &Facts<'_>) -> Vec<String> {
-    let mut lines: Vec<String> = facts.desk.stops.all.iter().map(|stop| line(stop, facts)).collect();
+fn listed(facts: &Facts<'_>, lane: LaneId) -> Vec<String> {
+    let mut lines: Vec<String> = facts.desk.stops.all.iter().map(|stop| line(stop, lane, facts)).collect();
     if lines.is_empty() {
         lines.push(tr!("none is set; b sets one here, :break one with a condition"));
     }
@@ -342,13 +385,32 @@ fn listed(facts: &Facts<'_>) -> Vec<String> {
     lines
 }
 
-fn line(stop: &Stop, facts: &Facts<'_>) -> String {
+fn line(stop: &Stop, lane: LaneId, facts: &Facts<'_>) -> String {
     let name = match stop.kind {
         Kind::Break => format!("bp{}", stop.number),
         Kind::Once => format!("bp{} {}", stop.number, tr!("once")),
         Kind::Watch => format!("{} {}", tr!("watch"), stop.number),
     };
-    format!("{name}  {}  {}", stop.text, held(stop, facts.desk, facts.state))
+    let comes_to = stop.ledger.as_ref().map(|ledger| comes_to(stop, ledger, lane, facts.desk, facts.state).0);
+    format!("{name}  {}  {}", stop.text, comes_to.unwrap_or_else(|| held(stop, facts.desk, facts.state)))
+}
+
+/// What a watched expression comes to, and whether that changed in the lane's step.
+pub fn comes_to(stop: &Stop, ledger: &Ledger, lane: LaneId, desk: &super::desk::Desk, state: &DashState) -> (String, bool) {
+    let tally = desk.replay.tallies.get(&stop.quest());
+    if let Some(tally) = tally.filter(|t| t.read_upto < state.seq.min(t.end)) {
+        return (tr!("n/a ({read} of {end} events read)", read = tally.read_upto, end = tally.end), false);
+    }
+    let Some(Known { now, before }) = ledger.at(lane, state.seq) else {
+        return (tr!("n/a (no event had it so far)"), false);
+    };
+    let here = state.lane(lane).map(|l| (l.episode.episode, l.episode.step));
+    let is_here = now.seq == state.seq || now.place.is_some() && now.place == here;
+    let value = watches::shown(&now.value);
+    match before.filter(|_| is_here) {
+        Some(before) => (format!("~ {} -> {value}", watches::shown(&before)), true),
+        None => (tr!("{value}, since event {seq}", value = value, seq = now.seq), false),
+    }
 }
 
 /// How often a stop held: in a recording up to the playhead and in all, in a run since it was set.

@@ -109,6 +109,36 @@ pub fn give_back() {
     }
 }
 
+/// At the left end of a line: a character whose width is ambiguous, and the question where the cursor is now (CPR).
+const MEASURE: &[u8] = "\x1b[H\u{a7}\x1b[6n".as_bytes();
+/// Longest wait for an answer. It comes in a round trip; one that comes later becomes no key.
+const MEASURE_WAIT: Duration = Duration::from_millis(300);
+
+/// Columns that the terminal gives characters of ambiguous width; unset where it does not say. To be asked before anything else reads
+/// from it; the first picture covers what was written.
+pub fn ask_ambiguous_width() -> Option<u8> {
+    Output::stdout().write_all(MEASURE).ok()?;
+    // crossterm asks once more and would wait for seconds where nothing is answered. It keeps the keys that come meanwhile.
+    if !has_input(MEASURE_WAIT) {
+        return None;
+    }
+    columns_before(cursor::position().ok()?.0)
+}
+
+/// Columns of what stands between the left end, which is 0, and the cursor.
+fn columns_before(column: u16) -> Option<u8> {
+    u8::try_from(column).ok().filter(|columns| (1..=2).contains(columns))
+}
+
+/// Whether something comes from the terminal within `wait`, which is below a second.
+fn has_input(wait: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    let timeout = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
+    matches!(poll(&mut fds, Some(&timeout)), Ok(n) if n > 0) && fds[0].revents().contains(PollFlags::IN)
+}
+
 /// A panic gives the terminal back before it prints.
 pub fn restore_on_panic() {
     let before = std::panic::take_hook();
@@ -194,6 +224,11 @@ pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
 mod tests {
     use super::*;
     use portable_pty::{PtySize, native_pty_system};
+
+    #[test]
+    fn only_one_or_two_columns_are_a_width() {
+        assert_eq!([0, 1, 2, 3, 500].map(columns_before), [None, Some(1), Some(2), None, None]);
+    }
 
     #[test]
     fn a_terminal_that_is_gone_has_no_size() {

@@ -2,6 +2,7 @@
 
 mod ansi;
 
+use super::patches::{self, quoted, says_nothing};
 use super::widgets::ChartGlyphs;
 use crate::ui::lang::tr;
 use ratatui::style::{Color, Modifier, Style};
@@ -42,10 +43,10 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// From the environment: NO_COLOR, COLORTERM, TERM. `forced` is what the operator said.
+    /// From the environment: NO_COLOR, COLORTERM, TERM, the locale. `forced` and `ascii` are what the operator said.
     pub fn detect(
         forced: Option<Tier>,
-        ascii: bool,
+        ascii: Option<bool>,
         charts: ChartGlyphs,
         ambiguous_width: u8,
         var: impl Fn(&str) -> Option<String>,
@@ -60,7 +61,20 @@ impl Caps {
         } else {
             Tier::Ansi16
         };
+        let ascii = ascii.unwrap_or_else(|| !may_be_utf8(&var));
         Self { tier: forced.unwrap_or(found), ascii, charts, ambiguous_width }
+    }
+}
+
+/// Whether the locale leaves it open that the terminal takes UTF-8: not where it is C or POSIX, or names another encoding. One that is
+/// not set, or names none, says nothing: many a login over ssh has none.
+fn may_be_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
+    let named = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| var(name).filter(|value| !value.is_empty()));
+    let Some(locale) = named else { return true };
+    let locale = locale.split('@').next().unwrap_or_default();
+    match locale.split_once('.') {
+        Some((_, encoding)) => matches!(encoding.to_lowercase().as_str(), "utf-8" | "utf8"),
+        None => !matches!(locale, "C" | "POSIX"),
     }
 }
 
@@ -204,7 +218,7 @@ impl Theme {
             return Self::parse(name, text, tier);
         }
         if !is_file(name) {
-            return Err(ThemeError::Unknown { name: name.to_owned() });
+            return Err(ThemeError::Unknown { name: quoted(name) });
         }
         let text = read_file(name).map_err(|reason| ThemeError::File { path: name.to_owned(), reason })?;
         Self::parse(name, &text, tier)
@@ -217,18 +231,22 @@ impl Theme {
             let at = e.span.start;
             ThemeError::Syntax {
                 place: tr!("{place}, line {line}, column {column}", place = place, line = at.line, column = at.col),
-                reason: e.code.to_string(),
+                reason: patches::reason(&e.code.to_string()),
             }
         };
-        let patch: Patch = options.from_str(text).map_err(syntax)?;
+        let patch: Patch = if says_nothing(text) { Patch::default() } else { options.from_str(text).map_err(syntax)? };
         let mut paints: BTreeMap<&str, Paint> = DEFAULTS.iter().map(|(name, paint, _)| (*name, *paint)).collect();
         for (name, value) in &patch.colors {
             let slot = paints.get_mut(name.as_str());
             let place = || at_line(place, text, &format!("\"{name}\""));
-            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place(), name: name.clone() })?;
-            *slot = paint(value).ok_or_else(|| ThemeError::Color { place: place(), name: name.clone(), value: value.clone() })?;
+            let slot = slot.ok_or_else(|| ThemeError::UnknownStyle { place: place(), name: quoted(name) })?;
+            *slot = paint(value).ok_or_else(|| ThemeError::Color { place: place(), name: name.clone(), value: quoted(value) })?;
         }
-        let bad_background = |value| ThemeError::Color { place: at_line(place, text, "background"), name: "background".into(), value };
+        let bad_background = |value: String| ThemeError::Color {
+            place: at_line(place, text, "background"),
+            name: "background".into(),
+            value: quoted(&value),
+        };
         let background = patch.background.map(|v| paint(&v).ok_or_else(|| bad_background(v))).transpose()?;
         let background = background.and_then(|p| match p {
             Paint::Rgb(rgb) => Some(rgb),
@@ -393,6 +411,15 @@ mod tests {
         let theme = Theme::parse("t", r##"(colors: {"good": "#00ff00"})"##, Tier::Truecolor).unwrap();
         assert_eq!(theme.good.fg, Some(Color::Rgb(0, 255, 0)));
         assert_eq!(theme.bad.fg, Some(Color::Rgb(0xf0, 0x7a, 0x82)));
+        for nothing in ["", "// (colors: {})\n"] {
+            assert_eq!(Theme::parse("t", nothing, Tier::Truecolor).unwrap(), Theme::parse("t", "()", Tier::Truecolor).unwrap());
+        }
+        let long = "x".repeat(5_000);
+        for text in [format!("(colors: {{\"{long}\": \"red\"}})"), format!("(colors: {{\"good\": \"{long}\"}})"), format!("({long}: {{}})")]
+        {
+            let error = Theme::parse("t", &text, Tier::Truecolor).unwrap_err().to_string();
+            assert!(error.len() < 500, "{error}");
+        }
         let error = |text| Theme::parse("t", text, Tier::Truecolor).unwrap_err().to_string();
         assert!(error(r#"(colors: {"goood": "red"})"#).contains("goood"));
         assert!(error(r#"(colors: {"good": "reddish"})"#).contains("reddish"));
@@ -412,10 +439,29 @@ mod tests {
     }
 
     #[test]
+    fn a_locale_that_is_not_utf8_is_drawn_in_ascii_unless_the_operator_says_otherwise() {
+        let ascii = |forced, vars: &[(&str, &str)]| {
+            let var = |name: &str| vars.iter().find(|(k, _)| *k == name).map(|(_, v)| (*v).to_owned());
+            Caps::detect(None, forced, ChartGlyphs::Braille, 1, var).ascii
+        };
+        for locale in ["C", "POSIX", "en_US.ISO-8859-1", "zh_CN.GB18030", "de_DE.ISO-8859-15@euro"] {
+            assert!(ascii(None, &[("LANG", locale)]), "{locale}");
+            assert!(!ascii(Some(false), &[("LANG", locale)]), "--unicode wins over {locale}");
+            assert!(ascii(None, &[("LANG", "en_US.UTF-8"), ("LC_ALL", ""), ("LC_CTYPE", locale)]), "{locale}");
+            assert!(!ascii(None, &[("LANG", locale), ("LC_ALL", "C.UTF-8")]), "{locale}");
+        }
+        for locale in ["en_US.UTF-8", "zh_CN.utf8", "C.UTF-8", "de_DE@euro", "en_GB"] {
+            assert!(!ascii(None, &[("LANG", locale)]), "{locale}");
+            assert!(ascii(Some(true), &[("LANG", locale)]), "--ascii wins over {locale}");
+        }
+        assert!(!ascii(None, &[]));
+    }
+
+    #[test]
     fn terminals_are_told_apart() {
         let caps = |vars: &[(&str, &str)]| {
             let vars: BTreeMap<String, String> = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-            Caps::detect(None, false, ChartGlyphs::Braille, 1, |name| vars.get(name).cloned()).tier
+            Caps::detect(None, None, ChartGlyphs::Braille, 1, |name| vars.get(name).cloned()).tier
         };
         assert_eq!(caps(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Tier::Truecolor);
         assert_eq!(caps(&[("TERM", "screen-256color"), ("COLORTERM", "truecolor")]), Tier::Ansi256);

@@ -143,9 +143,13 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
             if view.popup.take().is_some() {
                 return Vec::new();
             }
+            let was_plain = view.share == Share::Normal && view.search.is_empty();
             view.share = Share::Normal;
             view.search.clear();
-            vec![Effect::Close]
+            // With nothing left to be closed, it leads out of the work that was begun here.
+            let cancels = was_plain && view.screen == ScreenId::Checkpoints && facts.desk.bench.is_busy();
+            let cancel = if cancels { panes::checkpoints::cancel(facts) } else { Vec::new() };
+            [vec![Effect::Close], cancel].concat()
         }
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
@@ -220,6 +224,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Compare => panes::checkpoints::compare(view, facts),
         Action::Evaluate => panes::checkpoints::evaluate(view, facts),
         Action::Verify => panes::checkpoints::verify(view, facts),
+        Action::Cancel => panes::checkpoints::cancel(facts),
         Action::Promote => panes::checkpoints::promote(view, facts),
         // `objection` has told that they are not built.
         Action::Pin | Action::Canary | Action::RollBack | Action::AbortCanary | Action::Undo => Vec::new(),
@@ -269,6 +274,8 @@ pub fn command(line: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
         return Vec::new();
     }
     match by_name(name) {
+        // The key asks for an expression; a line without one asks what is watched.
+        Ok(entry) if entry.action == Action::Watch && argument.trim().is_empty() => super::stops::watch_list(facts, view.lane),
         Ok(entry) => act(entry.action, argument.trim(), view, facts),
         Err(reason) => vec![Effect::Mistake(reason)],
     }
@@ -362,7 +369,11 @@ fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>
         Action::Faster => pace(current.faster()),
         Action::Pace => match argument.parse() {
             Ok(asked) => pace(asked),
-            Err(reason) => vec![Effect::Mistake(reason)],
+            // The words of the parser are those of the command line.
+            Err(_) => {
+                let text = super::patches::quoted(argument);
+                vec![Effect::Mistake(tr!("`{text}` is not a pace; write max or a factor from 0.1 to 1000, such as 2 or x2", text = text))]
+            }
         },
         Action::Seed => match argument.parse::<u64>() {
             Ok(seed) => vec![Effect::Confirm(Confirm {

@@ -2,6 +2,7 @@
 
 use super::{App, Ended, Open};
 use crate::ui::actions::{Action, Entry, Group, Scope};
+use crate::ui::backstage::Backstage;
 use crate::ui::chrome::help::{self, Help};
 use crate::ui::complete::offer;
 use crate::ui::find::search;
@@ -64,7 +65,7 @@ impl App {
             }
             Open::Command(line) => {
                 line.insert(text);
-                offer_to(line, &self.state);
+                offer_to(line, &self.state, &*self.backstage);
             }
             Open::Search(line) => line.insert(text),
             Open::Palette(palette) => {
@@ -143,14 +144,14 @@ impl App {
 
     pub(super) fn open_command(&mut self, text: &str) {
         let mut line = Line::from(text);
-        offer_to(&mut line, &self.state);
+        offer_to(&mut line, &self.state, &*self.backstage);
         self.open = Open::Command(line);
     }
 
     fn command_key(&mut self, mut line: Line, key: &KeyEvent) {
         match line.key(key, &self.history) {
             Edit::More => {
-                offer_to(&mut line, &self.state);
+                offer_to(&mut line, &self.state, &*self.backstage);
                 self.open = Open::Command(line);
             }
             Edit::Entered => self.enter(line),
@@ -303,9 +304,9 @@ fn down(at: usize, by: usize, count: usize) -> usize {
 }
 
 /// What the line could go on with, unless one of that is being chosen.
-fn offer_to(line: &mut Line, state: &crate::state::DashState) {
+fn offer_to(line: &mut Line, state: &crate::state::DashState, backstage: &dyn Backstage) {
     if let Some(text) = line.completable() {
-        let offer = offer(text, state, Path::new("."));
+        let offer = offer(text, state, &backstage.condition_names(), Path::new("."));
         line.offer(offer);
     }
 }

@@ -169,6 +169,71 @@ fn an_error_is_shown_in_its_lane() {
     }
 }
 
+fn run_state(seq: u64, state: RunState) -> Envelope {
+    let event = crate::event::RunStateChanged { state, reason: SafeText::default() }.into();
+    Envelope { seq: Seq(seq), episode: None, step: None, event, ..events("failure")[20].clone() }
+}
+
+#[test]
+fn a_live_run_says_at_which_breakpoint_it_stands_and_in_which_lane() {
+    let mut all = numbered(on_lanes("failure", 2));
+    let (mut app, inbox, feed) = talking((120, 36));
+    let other = all.iter().find(|e| e.lane == LaneId(1) && matches!(e.event, Event::TransitionRecorded(_))).unwrap().seq;
+    let mut upto = other.0 as usize;
+    say(&feed, &all[..upto - 1]);
+    app.take_frames().unwrap();
+    assert_eq!(app.view.lane, LaneId(0));
+    keys(&mut app, ":break alert\n");
+    keys(&mut app, ":break reward-below 9\n");
+    // A hit behind it, before the run has paused, is not why it pauses.
+    while matches!(all[upto].event, Event::RunStateChanged(_)) || all[upto].lane != LaneId(1) {
+        all.remove(upto);
+    }
+    let mut next = all[upto].clone();
+    (next.seq, next.event) = (Seq(upto as u64 + 1), all[upto - 1].event.clone());
+    let mut rule = AlertStateChanged { rule: "r".into(), state: AlertState::Firing, severity: "info".into(), summary: SafeText::new("s") };
+    rule.rule = SafeText::new("r");
+    let alert = Envelope { seq: Seq(upto as u64 + 2), lane: LaneId(0), event: rule.into(), ..next.clone() };
+    say(&feed, &[all[upto - 1].clone(), next, alert]);
+    app.take_frames().unwrap();
+    assert_eq!(sent(&inbox), [Command::Pause]);
+    assert!(app.notice.contains("pausing at bp2"), "{}", app.notice);
+    assert_eq!(app.view.lane, LaneId(1), "the lane of the hit is shown");
+    upto += 2;
+    say(&feed, &[run_state(upto as u64 + 1, RunState::Paused)]);
+    app.take_frames().unwrap();
+    for width in [80, 120, 200] {
+        app.area = Rect::new(0, 0, width, 36);
+        assert!(shown(&app).lines().next().unwrap().contains("PAUSED at bp2"), "{}", shown(&app));
+    }
+    // The next pause has another reason.
+    say(&feed, &[run_state(upto as u64 + 2, RunState::Running), run_state(upto as u64 + 3, RunState::Paused)]);
+    app.take_frames().unwrap();
+    let bar = shown(&app).lines().next().unwrap().to_owned();
+    assert!(bar.contains("PAUSED") && !bar.contains("at bp"), "{bar}");
+}
+
+#[test]
+fn a_breakpoint_of_the_parked_run_says_whose_it_is() {
+    let (mut app, inbox, feed) = talking((120, 36));
+    let all = events("healthy");
+    say(&feed, &all[..60]);
+    settle(&mut app);
+    keys(&mut app, ":break reward-below 9\n");
+    keys(&mut app, "gr");
+    keys(&mut app, "2Gk\n");
+    assert!(app.parked.is_some(), "{}", app.notice);
+    app.notice.clear();
+    let hit = all[60..].iter().position(|e| matches!(e.event, Event::TransitionRecorded(_))).unwrap() + 60;
+    say(&feed, &all[60..=hit]);
+    app.take_frames().unwrap();
+    assert_eq!(sent(&inbox), [Command::Pause]);
+    assert!(app.notice.starts_with("in the live run: pausing at bp1"), "{}", app.notice);
+    say(&feed, &[run_state(hit as u64 + 2, RunState::Paused)]);
+    app.take_frames().unwrap();
+    assert!(shown(&app).contains("LIVE run PAUSED at bp1"), "{}", shown(&app));
+}
+
 #[test]
 fn a_search_from_an_earlier_start_is_begun_and_leads_to_the_other_lane() {
     let (mut app, all) = two_lanes("search");

@@ -11,6 +11,7 @@ use crate::ui::panes;
 use crate::ui::stops::{self, Hit, Kind, Preset, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
 use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
+use crate::ui::watches::{Gauge, Ledger, Watched};
 
 /// Events that are read besides, between two looks at the keys.
 const STUDY_BUDGET: usize = 2_000;
@@ -121,13 +122,17 @@ impl App {
                     }
                     seat.state.apply(&envelope)?;
                     if let Some(hit) = seat.stops.note(&envelope, &seat.state) {
-                        told = Some(hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only));
+                        let lane = hit.lane;
+                        if let Some(at_hit) = hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only) {
+                            told = Some(at_hit);
+                            seat.view.lane = lane;
+                        }
                     }
                 }
             }
         }
         if let Some(told) = told {
-            self.notice = told;
+            self.notice = tr!("in the live run: {told}", told = told);
         }
         let before = self.desk.parked;
         self.tell_of_parked();
@@ -135,10 +140,11 @@ impl App {
     }
 
     fn tell_of_parked(&mut self) {
-        self.desk.parked = self
-            .parked
-            .as_ref()
-            .map(|seat| ParkedRun { run_state: seat.state.run_state, alerts_firing: panes::alerts::firing(&seat.state) });
+        self.desk.parked = self.parked.as_ref().map(|seat| ParkedRun {
+            run_state: seat.state.run_state,
+            paused_at: seat.stops.paused_at,
+            alerts_firing: panes::alerts::firing(&seat.state),
+        });
     }
 
     /// Finds out more about the open recording; whether anything changed.
@@ -249,7 +255,11 @@ impl App {
             self.go_to_event(hit.seq);
             return true;
         }
-        self.notice = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only);
+        let lane = hit.lane;
+        if let Some(told) = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only) {
+            self.notice = told;
+            self.view.lane = lane;
+        }
         false
     }
 
@@ -317,10 +327,14 @@ impl App {
                     (None, n) => tr!("{n} breakpoints taken away", n = n),
                 };
             }
-            StopEffect::ForgetWatches => {
-                let gone = self.desk.stops.remove(Stop::is_watch);
+            StopEffect::Forget(number) => {
+                let gone = self.desk.stops.remove(|s| s.is_watch() && number.is_none_or(|n| n == s.number));
                 self.forget(&gone);
-                self.notice = tr!("nothing is watched any more");
+                self.notice = match (number, gone.len()) {
+                    (Some(number), 0) => return Err(tr!("there is no watch {number}", number = number)),
+                    (Some(number), _) => tr!("watch {number} is taken away", number = number),
+                    (None, _) => tr!("nothing is watched any more"),
+                };
             }
             StopEffect::Continue { forward } => {
                 if self.desk.stops.breaks().next().is_none() {
@@ -333,7 +347,21 @@ impl App {
         Ok(())
     }
 
+    /// Watches an expression that has a value.
+    fn watch_value(&mut self, source: &str, gauge: std::sync::Arc<dyn Gauge>) {
+        let ledger = std::sync::Arc::new(Ledger::new(gauge, self.source.playback().is_some()));
+        let number = self.desk.stops.watch(source.to_owned(), ledger.clone());
+        self.with_playback(|p| p.look_for(Quest::Watch(number), ledger));
+        self.notice = tr!("watching {text}; the state pane shows it", text = source);
+    }
+
     fn set_stop(&mut self, kind: Kind, what: &What) -> Result<(), String> {
+        if let (Kind::Watch, What::Condition(source)) = (kind, what)
+            && let Watched::Value(gauge) = self.backstage.watch(source)?
+        {
+            self.watch_value(source, gauge);
+            return Ok(());
+        }
         let probe = stops::probe(what, &*self.backstage)?;
         let (text, at) = match what {
             What::Preset(Preset::At(lane, seq, address)) => (address.clone(), Some((*lane, *seq))),
@@ -371,26 +399,31 @@ fn carried(view: &View) -> View {
     }
 }
 
-/// Asks a live run to pause at a hit, once; what to tell.
-fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> String {
+/// Asks a live run to pause at a hit, once; what to tell. What holds after it, until it has paused, is not why it pauses.
+fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> Option<String> {
     let Hit { number, text, address, .. } = hit;
     stops.remove(|s| s.kind == Kind::Once && s.number == number);
     let sender = source.commands().filter(|_| !read_only);
     let Some(sender) = sender else {
-        return tr!("bp{number}: {text} held at {address}; read-only, so the run goes on", number = number, text = text, address = address);
+        let told =
+            tr!("bp{number}: {text} held at {address}; read-only, so the run goes on", number = number, text = text, address = address);
+        return Some(told);
     };
+    if stops.pausing {
+        return None;
+    }
     let runs = match state.run_state {
         RunState::Running | RunState::Stepping | RunState::Starting => true,
         RunState::Paused | RunState::Ended => false,
     };
-    if runs && !stops.pausing {
+    if runs {
         if let Err(error) = sender.send(Command::Pause) {
             // The next hit asks again.
-            return error.to_string();
+            return Some(error.to_string());
         }
-        stops.pausing = true;
+        (stops.pausing, stops.paused_at) = (true, Some(number));
     }
-    tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address)
+    Some(tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address))
 }
 
 fn nothing_found(looking: &Looking) -> String {

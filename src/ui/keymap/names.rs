@@ -1,6 +1,7 @@
 //! The names of keys: what the terminal reports, and what stands in the table and in `keys.ron`.
 
 use crate::ui::lang::tr;
+use crate::ui::patches::quoted;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Keys that mean something else than the same key alone.
@@ -72,7 +73,7 @@ pub fn sequence(text: &str) -> Result<String, String> {
     match keys.len() {
         0 => Err(tr!("an empty text is no key; write [] to unbind an action")),
         1..=3 => Ok(keys.join(" ")),
-        _ => Err(tr!("`{text}` is a sequence of {n} keys; three are the most", text = text, n = keys.len())),
+        _ => Err(tr!("`{text}` is a sequence of {n} keys; three are the most", text = quoted(text), n = keys.len())),
     }
 }
 
@@ -86,7 +87,7 @@ fn one(name: &str) -> Result<String, String> {
         tr!(
             "`{name}` is no key; write a character, {names}, f1 to f{last}, or one of them behind ctrl- or alt-, and several \
              with a space between, such as \"g l\"",
-            name = name,
+            name = quoted(name),
             names = NAMED.join(", "),
             last = FUNCTION_KEYS
         )

@@ -5,6 +5,7 @@ use super::{Binding, KeyMap};
 use crate::event::{SafeText, nearest};
 use crate::ui::actions::{ACTIONS, Action, Entry, Scope};
 use crate::ui::lang::tr;
+use crate::ui::patches::{self, quoted, says_nothing};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::path::Path;
@@ -67,10 +68,13 @@ impl KeyMap {
 
     /// The same, from text; `place` is named in errors.
     pub fn parse(place: &str, text: &str) -> Result<Self, KeysError> {
+        if says_nothing(text) {
+            return Ok(Self::default());
+        }
         let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME).with_recursion_limit(64);
         let file: File = options.from_str(text).map_err(|e| KeysError {
             place: format!("{place}:{}:{}", e.span.start.line, e.span.start.col),
-            reason: tr!("not valid: {error}; write {example}", error = SafeText::from(e.code.to_string()), example = EXAMPLE),
+            reason: tr!("not valid: {error}; write {example}", error = patches::reason(&e.code.to_string()), example = EXAMPLE),
         })?;
         let fault = |name: &str, reason: String| KeysError { place: at_line(place, text, name), reason };
         let mut map = Self::default();
@@ -83,6 +87,9 @@ impl KeyMap {
             seen.push(entry.name);
             let keys = keys.iter().map(|key| sequence(key)).collect::<Result<Vec<_>, _>>();
             let keys = keys.map_err(|reason| fault(name, format!("`{}`: {reason}", entry.name)))?;
+            if let Some(twice) = (1..keys.len()).find(|i| keys[..*i].contains(&keys[*i])) {
+                return Err(fault(name, tr!("`{keys}` stands twice for `{name}`; keep one", keys = keys[twice], name = entry.name)));
+            }
             map.rebind(entry, &keys);
         }
         // Found only now: a patch may exchange the keys of two actions.
@@ -166,7 +173,7 @@ fn entry(name: &str) -> Result<&'static Entry, String> {
     ACTIONS.iter().find(|e| e.name == name).ok_or_else(|| {
         let near = nearest(name, ACTIONS.iter().map(|e| e.name));
         let hint = near.map_or_else(|| tr!("`?` in the console lists all"), |near| tr!("did you mean `{near}`?", near = near));
-        tr!("no command is named `{name}`; {hint}", name = SafeText::new(name), hint = hint)
+        tr!("no command is named `{name}`; {hint}", name = quoted(name), hint = hint)
     })
 }
 
@@ -219,6 +226,8 @@ mod tests {
         assert_eq!(map.lookup("f", &all), Lookup::Unknown);
         assert_eq!(map.keys_of(Action::FullScreen).count(), 0);
         assert_eq!(map.lookup("g l", &all), Lookup::Action(Action::Screen(crate::ui::view::ScreenId::Live)));
+        // A file of comments is one that was not begun yet.
+        assert_eq!(KeyMap::parse("k", "// ( bind: {} )\n").unwrap(), KeyMap::default());
         // Two that exchange their keys.
         let map = KeyMap::parse("k", r#"( bind: { "slower": [")"], "faster": ["("] } )"#).unwrap();
         assert_eq!(map.lookup("(", &all), Lookup::Action(Action::Faster));
@@ -232,6 +241,7 @@ mod tests {
             ("\"paus\": [\"p\"],", &["keys.ron:3: ", "`paus`", "`pause`"][..]),
             ("\n\"lane\": [\"tt\"],", &["keys.ron:4: ", "`tt` is no key", "\"g l\""]),
             ("\"lane\": [\"T\"],\n\"lane\": [\"U\"]", &["stands twice"]),
+            ("\"lane\": [\"f9\", \"F9\"]", &["keys.ron:3: ", "`f9` stands twice for `lane`"]),
             ("\"lane\": \"T\"", &["keys.ron:3:", "not valid"]),
             ("\"lane\": [\"f\"]", &["keys.ron:3: ", "`lane`", "`full`", "`f`"]),
             ("\"lane\": [\"g\"]", &["`g l`", "`live`", "`lane`", "never"]),
@@ -249,6 +259,10 @@ mod tests {
             for part in says {
                 assert!(told.contains(part), "{bind}: {told}");
             }
+        }
+        let long = "x".repeat(5_000);
+        for bind in [format!("\"{long}\": [\"T\"]"), format!("\"lane\": [\"{long}\"]"), format!("\"lane\": [\"{}\"]", "x ".repeat(2_000))] {
+            assert!(error(&bind).len() < 500, "{}", error(&bind));
         }
         assert!(KeyMap::parse("k", "(binds: {})").unwrap_err().to_string().starts_with("k:1:"));
         // Scopes that never hold together share keys.

@@ -73,7 +73,7 @@ previous-mark-in-a-replay-go-there-in-the-recording = 上一个标记（回放�
 next-mark = 下一个标记
 list-of-episodes = 回合列表
 inspect-the-state-at-this-step = 查看这一步的状态
-watch-an-expression-CEL-at-every-step-empty-forgets-all = 每一步都监视一个表达式 (CEL)；留空则全部取消
+watch-what-an-expression-CEL-comes-to-empty-lists-what-is-watched = 监视表达式 (CEL) 的值；留空则列出监视的表达式
 breakpoint-at-this-step-or-take-it-away = 在这一步设断点，或取消
 stop-where-this-condition-CEL-or-preset-holds-a-live-run-stops-once-this-console-has-seen-it = 条件 (CEL) 或预设成立时停下；实时运行在本控制台看到之后停下
 the-same-once = 同上，仅一次
@@ -101,6 +101,7 @@ show-only-rows-of-the-focused-list-that-hold-this-such-as-fail-or-ret-0-2-empty-
 mark-for-the-comparison = 标记以供对比
 compare-the-two-that-are-marked-seed-by-seed = 逐种子对比已标记的两个
 evaluate-the-chosen-one-on-held-out-seeds = 用留出种子评估所选检查点
+stop-evaluating-comparing-and-verifying-on-checkpoints-esc-does-it-too = 停止评估、对比和校验；在检查点界面按 esc 亦可
 verify-the-chosen-one-s-checksums-and-fingerprint = 校验所选检查点的校验和与指纹
 serve-the-chosen-one-from-the-next-decision-on-typed = 从下一个决策起让所选检查点上线（需键入确认）
 keep-the-chosen-one-from-being-pruned = 保留所选检查点，不被清理
@@ -187,6 +188,10 @@ typed-is-not-verb-name-esc-cancels = `{ $typed }` 不是 `{ $verb } { $name }`�
 
 opened-gl-goes-back-to-the-live-run-which-goes-on = 已打开；gl 回到实时运行，运行仍在继续
 back-at-the-live-run = 已回到实时运行
+id-not-verified-cancelled = { $id }：未校验：已取消
+a-and-b-not-compared-cancelled = { $a } 与 { $b }：未对比：已取消
+id-evaluation-cancelled-after-n-seeds = { $id }：评估在 { $n } 个种子后取消
+in-the-live-run-told = 实时运行中：{ $told }
 name-could-be-opened-now-ask-for-it-again-to-go-there = 现在可以打开 { $name }；再次选择即可前往
 the-recording-can-t-be-read-on-error-back-at-the-live-run = 录制无法继续读取：{ $error }；已回到实时运行
 this-console-was-behind-no-breakpoint-was-asked-of-n-events = 本控制台落后：有 { $n } 个事件未经断点检查
@@ -202,6 +207,17 @@ n-breakpoints-taken-away = 已取消 { $n } 个断点
 nothing-is-watched-any-more = 已取消全部监视
 no-breakpoint-is-set-b-sets-one-here-break-one-with-a-condition = 没有设置断点；b 在此处设断点，:break 设条件断点
 watching-text-the-state-pane-counts = 正在监视 { $text }；状态窗格计数
+number-is-no-number-of-a-watched-expression = `{ $number }` 不是监视表达式的编号
+nothing-is-watched-write-an-expression-such-as-watch-reward-sum = 没有监视任何表达式；请写一个，例如 :watch reward_sum
+watch-delete-N-takes-one-away-watch-clear-all = :watch delete N 取消一个，:watch clear 取消全部
+Watched = 监视
+n-a-read-of-end-events-read = n/a（已读 { $read } / { $end } 个事件）
+n-a-no-event-had-it-so-far = n/a（尚无事件给出）
+value-since-event-seq = { $value }，自事件 { $seq } 起
+there-is-no-watch-number = 没有监视 { $number }
+watch-number-is-taken-away = 已取消监视 { $number }
+watching-text-the-state-pane-shows-it = 正在监视 { $text }；状态窗格显示其值
+watch-text-value = 监视    { $text }：{ $value }
 bp-number-text-c-runs-there-C-back = 断点 bp{ $number }：{ $text }；c 运行到该处，C 倒回
 bp-number-text-this-view-is-read-only-so-it-only-tells = 断点 bp{ $number }：{ $text }；此视图只读，因此只提示
 bp-number-text-the-run-pauses-once-this-console-sees-it = 断点 bp{ $number }：{ $text }；本控制台看到后暂停运行
@@ -291,6 +307,7 @@ name-is-no-key-write-a-character-names-f1-to-f-last-or-one-of-them-behind-ctrl-o
 
 not-valid-error-write-example = 格式有误：{ $error }；请写成 { $example }
 name-stands-twice-keep-one = `{ $name }` 出现了两次；只留一个
+keys-stands-twice-for-name-keep-one = `{ $name }` 的按键 `{ $keys }` 出现了两次；只留一个
 name-must-keep-key-the-way-out-of-everything-add-it-to-its-keys = `{ $name }` 必须保留 `{ $key }`，这是退出一切的方式；请加到其按键中
 keys-is-bound-to-first-and-to-second-take-it-from-one-of-them = `{ $keys }` 同时绑定到 { $first } 和 { $second }；请去掉其中一个
 keys-of-name-begins-with-prefix-of-other-so-it-could-never-be-typed-change-one-of-them = `{ $name }` 的 `{ $keys }` 以 `{ $other }` 的 `{ $prefix }` 开头，因此永远无法键入；请改其中一个
@@ -422,12 +439,12 @@ promote-typed = 上线（需键入）
 ## checkpoints
 
 no-checkpoint-is-listed = 没有列出检查点
-evaluating-id-on-n-held-out-seeds = 正在用 { $n } 个留出种子评估 { $id }
+evaluating-id-on-n-held-out-seeds-esc-cancels = 正在用 { $n } 个留出种子评估 { $id }；esc 取消
 mark-taken-away-from-id = 已取消 { $id } 的标记
 a-and-b-are-marked-d-compares-them = 已标记 { $a } 和 { $b }；d 对比
 one-is-marked-as-A-mark-another-and-press-d = 已标记一个为 A；再标记一个后按 d
 mark-two-checkpoints-with-x-then-d-compares-them = 用 x 标记两个检查点，再按 d 对比
-comparing-a-and-b-on-n-held-out-seeds = 正在 { $n } 个留出种子上对比 { $a } 与 { $b }
+comparing-a-and-b-on-n-held-out-seeds-esc-cancels = 正在 { $n } 个留出种子上对比 { $a } 与 { $b }；esc 取消
 
 ## checkpoints: rollout
 
@@ -703,6 +720,13 @@ success-share = 成功率 { $share }
 no-alerts = 没有告警
 chain = 思维
 reward = 奖励
+minutes-m-seconds-s = { $minutes }分{ $seconds }秒
+max = 最快
+episode-episode-seed-seed-level-goal = 回合 { $episode }，种子 { $seed }，{ $level }：{ $goal }
+from-to-to-serves-from-here-on = { $from } -> { $to }：此后由 { $to } 服务
+episode-episode-succeeded-after-n-steps-return-sum-hybrid-hybrid-final-last-truth = 回合 { $episode } 在 { $n } 步后成功：回报 { $sum }，混合 { $hybrid }，最终 { $last }；{ $truth }
+episode-episode-failed-after-n-steps-return-sum-hybrid-hybrid-final-last-truth = 回合 { $episode } 在 { $n } 步后失败：回报 { $sum }，混合 { $hybrid }，最终 { $last }；{ $truth }
+text-is-not-a-pace-write-max-or-a-factor-from-0-1-to-1000-such-as-2-or-x2 = `{ $text }` 不是速度；请写 max 或 0.1 到 1000 的倍数，例如 2 或 x2
 tools = 工具
 gpu = GPU
 alerts = 告警
@@ -777,6 +801,7 @@ STEPPING = 单步中
 ENDED = 已结束
 LIVE-run-goes-on = 实时运行继续中
 LIVE-run-PAUSED = 实时运行已暂停
+LIVE-run-PAUSED-at-bp-number = 实时运行停在断点 bp{ $number }
 LIVE-run-ended = 实时运行已结束
 
 ## stops
@@ -918,6 +943,7 @@ command-mark-compare = 标记对比
 command-compare = 对比
 command-evaluate = 评估
 command-verify = 校验
+command-cancel = 取消
 command-promote = 上线
 command-pin = 保留
 command-canary = 金丝雀
@@ -960,7 +986,10 @@ n-a-no-training-in-this-run-pilothouse-train-records-one-and-its-recording-shows
 no-evaluation-in-this-run-a-recording-with-EvaluationCompleted-events-shows-them-here-gc-evaluates-checkpoints-now = 本次运行没有评估：含评估事件的录制会在此显示；gc 可立即评估检查点
 P-serves-the-chosen-one-after-swap-and-its-name-were-typed-to-go-back-serve-the-previous-one-in-the-same-way-Canary-guards-rollback-and-undo-are-not-built-yet = P 在输入 swap 与名称后上线所选检查点；要退回，以同样方式上线前一个。金丝雀、护栏、回滚与撤销尚未实现
 evaluated-at-level-level = 评估级别 { $level }
-verifying-id-it-waits-for-what-was-asked-before = 正在校验 { $id }；排在先前的请求之后
+verifying-id-it-waits-for-what-was-asked-before-esc-cancels = 正在校验 { $id }；排在先前的请求之后；esc 取消
+nothing-is-being-evaluated-compared-or-verified = 没有正在进行的评估、对比或校验
+cancelling-the-episode-that-is-played-ends-first = 正在取消；当前回合结束后停止
+cancel = 取消
 id-is-BAD-and-is-not-served-reason = { $id } 已损坏，不予上线：{ $reason }
 both-over-the-seeds-that-both-solved-of-twenty-such-intervals-one-misses-by-chance = 均解决：只计两者都解决的种子；二十个这样的区间中约有一个会偶然失准
 steps-both = 步数（均解决）

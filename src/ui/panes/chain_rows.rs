@@ -154,9 +154,9 @@ pub fn error_word(error: ErrorType) -> String {
 fn status(outcome: Option<&Outcome>) -> (String, Role) {
     match outcome {
         None => (tr!("in flight"), Role::Warn),
-        Some(Outcome { error_type: None, duration_ns, .. }) => (format!("{:>7}  ok", format::duration(*duration_ns)), Role::Dim),
+        Some(Outcome { error_type: None, duration_ns, .. }) => (format!("{}  ok", format::duration_in(7, *duration_ns)), Role::Dim),
         Some(Outcome { error_type: Some(e), duration_ns, .. }) => {
-            (format!("{:>7}  E {}", format::duration(*duration_ns), error_word(*e)), Role::Bad)
+            (format!("{}  E {}", format::duration_in(7, *duration_ns), error_word(*e)), Role::Bad)
         }
     }
 }

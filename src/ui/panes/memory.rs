@@ -75,7 +75,7 @@ fn draw_episode(inner: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) -> 
         (tr!("hash"), format!("{:016x}", episode.state_hash), Role::Dim),
     ];
     let mut y = labelled(inner, 0, 0, &lines);
-    for (line, role) in super::replay::watch_lines(ctx.desk, ctx.state) {
+    for (line, role) in super::replay::watch_lines(ctx.desk, ctx.state, ctx.view.lane) {
         inner.text_upto(0, inner.width(), y, &line, role);
         y += 1;
     }

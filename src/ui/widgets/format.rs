@@ -1,6 +1,8 @@
 //! Numbers for people, in one place: units, digits, and `n/a` where there is none.
 
-use crate::ui::lang;
+use super::text::{self, Ambiguous};
+use crate::event::Pace;
+use crate::ui::lang::{self, tr};
 
 /// What stands where nothing is known.
 pub const UNSET: &str = "n/a";
@@ -17,7 +19,25 @@ pub fn duration(ns: u64) -> String {
         0..1_000_000 => "<1 ms".into(),
         1_000_000..999_500_000 => format!("{ms:.0} ms"),
         999_500_000..60_000_000_000 => format!("{:.1} s", ms / 1e3),
-        60_000_000_000.. => format!("{}m {:02}s", ns / 60_000_000_000, ns / 1_000_000_000 % 60),
+        60_000_000_000.. => {
+            let seconds = format!("{:02}", ns / 1_000_000_000 % 60);
+            tr!("{minutes}m {seconds}s", minutes = ns / 60_000_000_000, seconds = seconds)
+        }
+    }
+}
+
+/// A latency that ends a column of so many cells.
+pub fn duration_in(cells: usize, ns: u64) -> String {
+    let duration = duration(ns);
+    let blanks = cells.saturating_sub(text::width(&duration, Ambiguous::Narrow));
+    " ".repeat(blanks) + &duration
+}
+
+/// A pace: `x2`, `max`.
+pub fn pace(pace: Pace) -> String {
+    match pace {
+        Pace::Times(_) => pace.to_string(),
+        Pace::Max => tr!("max"),
     }
 }
 
@@ -135,6 +155,17 @@ mod tests {
         assert_eq!([bytes_of(61_000_000_000, 139_000_000_000), bytes_of(0, 0)], ["61/139 GB", "0/0 B"]);
         assert_eq!([clock_tenths(41_890_000_000), clock_tenths(3_733_000_000_000)], ["00:41.8", "1:02:13.0"]);
         assert_eq!([clock(133_000_000_000), clock(3_733_000_000_000)], ["02:13", "1:02:13"]);
+    }
+
+    #[test]
+    fn units_that_have_words_are_translated_and_keep_their_columns() {
+        lang::set(lang::Lang::Chinese);
+        let long = [duration(133_000_000_000), duration_in(9, 133_000_000_000), duration_in(9, 12_300_000)];
+        let paces = [pace(Pace::Max), pace(Pace::Times(2.0))];
+        lang::set(lang::Lang::English);
+        assert_eq!(long, ["2分13秒", "  2分13秒", "    12 ms"]);
+        assert_eq!(paces, ["最快", "x2"]);
+        assert_eq!(duration_in(9, 133_000_000_000), "   2m 13s");
     }
 
     #[test]

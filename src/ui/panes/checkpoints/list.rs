@@ -189,6 +189,7 @@ fn state(id: &CheckpointId, ctx: &Context<'_>) -> (String, Role) {
 
 fn keys(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     use crate::ui::actions::Action;
+    let cancel = ctx.desk.bench.is_busy().then(|| (Action::Back, tr!("cancel")));
     let named = [
         (Action::MarkForCompare, tr!("mark")),
         (Action::Compare, tr!("compare")),
@@ -198,7 +199,7 @@ fn keys(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     ];
     let (width, y) = (inner.width(), inner.height() - 1);
     let mut x = 0;
-    for (action, name) in named {
+    for (action, name) in cancel.into_iter().chain(named) {
         let key = ctx.keys.keys_of(action).next().unwrap_or_default();
         let text = format!("{key} {name}  ");
         if x + inner.measure(&text) > width {

@@ -86,7 +86,7 @@ fn with_chosen(view: &View, facts: &Facts<'_>, what: impl FnOnce(&CheckpointList
 /// Evaluates the chosen one in the background.
 pub fn evaluate(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     with_chosen(view, facts, |listed| {
-        let notice = Effect::Notice(tr!("evaluating {id} on {n} held-out seeds", id = listed.checkpoint, n = SEEDS));
+        let notice = Effect::Notice(tr!("evaluating {id} on {n} held-out seeds; esc cancels", id = listed.checkpoint, n = SEEDS));
         vec![Effect::Ask(Ask::Bench(BenchAsk::Evaluate(subject(listed), SEEDS))), notice]
     })
 }
@@ -94,10 +94,18 @@ pub fn evaluate(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
 /// Compares the chosen one with its manifest and with the run's record of it, in the background.
 pub fn verify(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     with_chosen(view, facts, |listed| {
-        let notice = Effect::Notice(tr!("verifying {id}; it waits for what was asked before", id = listed.checkpoint));
+        let notice = Effect::Notice(tr!("verifying {id}; it waits for what was asked before; esc cancels", id = listed.checkpoint));
         let asks = [BenchAsk::Dossier(subject(listed)), BenchAsk::Verify(subject(listed))];
         asks.into_iter().map(|ask| Effect::Ask(Ask::Bench(ask))).chain([notice]).collect()
     })
+}
+
+/// Gives up what was asked for and has not come yet.
+pub fn cancel(facts: &Facts<'_>) -> Vec<Effect> {
+    if !facts.desk.bench.is_busy() {
+        return vec![Effect::Notice(tr!("nothing is being evaluated, compared or verified"))];
+    }
+    vec![Effect::Ask(Ask::CancelBench), Effect::Notice(tr!("cancelling; the episode that is played ends first"))]
 }
 
 /// Serves the chosen one, after verb and name were typed. What was found to be bad is not served.
@@ -151,7 +159,7 @@ pub fn compare(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
         .map(|s| Effect::Ask(Ask::Bench(BenchAsk::Dossier(s.clone()))))
         .collect();
     effects.push(Effect::Ask(Ask::Bench(BenchAsk::Compare(first, second, SEEDS))));
-    effects.push(Effect::Notice(tr!("comparing {a} and {b} on {n} held-out seeds", a = a, b = b, n = SEEDS)));
+    effects.push(Effect::Notice(tr!("comparing {a} and {b} on {n} held-out seeds; esc cancels", a = a, b = b, n = SEEDS)));
     effects
 }
 

@@ -115,6 +115,50 @@ fn the_screen_says_what_was_found_with_words_and_not_by_colour() {
 }
 
 #[test]
+fn work_of_the_bench_is_cancelled_and_what_was_found_stays() {
+    let (state, mut desk, mut view) = (state(), Desk::default(), view());
+    let of = |name: &str| subject(state.checkpoints.iter().find(|c| c.checkpoint.0 == name).unwrap());
+    let cancels = |effects: &[Effect]| effects.contains(&Effect::Ask(Ask::CancelBench));
+    assert!(!cancels(&press(Action::Back, &mut view, &state, &desk)) && !cancels(&press(Action::Cancel, &mut view, &state, &desk)));
+    let asks = [
+        BenchAsk::Evaluate(of("deckhand-final"), SEEDS),
+        BenchAsk::Verify(of("deckhand-early")),
+        BenchAsk::Compare(of("deckhand-early"), of("deckhand-middle"), SEEDS),
+    ];
+    asks.iter().for_each(|ask| desk.asked(&Ask::Bench(ask.clone()), &state));
+    assert!(drawn(&state, &view, &desk, (120, 36)).join("\n").contains("esc cancel"));
+    // What is open is closed first.
+    view.popup = Some(PaneId::Compare);
+    assert!(!cancels(&press(Action::Back, &mut view, &state, &desk)));
+    view.search = "x".into();
+    assert!(!cancels(&press(Action::Back, &mut view, &state, &desk)));
+    assert!(cancels(&press(Action::Back, &mut view, &state, &desk)));
+    let mut elsewhere = View::default();
+    assert!(
+        !cancels(&press(Action::Back, &mut elsewhere, &state, &desk)) && cancels(&press(Action::Cancel, &mut elsewhere, &state, &desk))
+    );
+    let played = Evaluation { level: Level::L0, wanted: SEEDS, played: 12, figures: None, failed: None };
+    desk.take(News::Bench(BenchNews::Evaluation("deckhand-final".into(), played)));
+    assert!(desk.bench.is_busy());
+    // Asked for while the one before is being given up, it is still to come.
+    desk.asked(&Ask::Bench(asks[0].clone()), &state);
+    desk.take(News::Bench(BenchNews::Cancelled(asks[0].clone())));
+    assert_eq!(desk.bench.evaluations[&CheckpointId::from("deckhand-final")].wanted, SEEDS);
+    let told: Vec<String> = asks.into_iter().filter_map(|ask| desk.take(News::Bench(BenchNews::Cancelled(ask)))).collect();
+    assert!(told[0].contains("after 12 seeds") && told[1].contains("not verified") && told[2].contains("not compared"), "{told:?}");
+    assert!(!desk.bench.is_busy());
+    let screen = drawn(&state, &view, &desk, (120, 36)).join("\n");
+    assert!(!screen.contains("esc cancel") && screen.contains(" 12 ") && !screen.contains("/100"), "{screen}");
+    assert_eq!(desk.bench.evaluations.len(), 1, "what was not begun was not evaluated");
+    // Asked for again, it goes on from there, until it is done.
+    let again = BenchAsk::Evaluate(of("deckhand-final"), SEEDS);
+    desk.asked(&Ask::Bench(again.clone()), &state);
+    assert!(desk.bench.is_busy());
+    desk.take(News::Bench(BenchNews::Done(again)));
+    assert!(!desk.bench.is_busy() && desk.bench.evaluations[&CheckpointId::from("deckhand-final")].played == 12);
+}
+
+#[test]
 fn with_nothing_listed_it_says_so() {
     let (mut state, view) = (state(), view());
     state.checkpoints.clear();

@@ -1,7 +1,7 @@
 //! The state at the playhead: reward and its parts, the policy's figures, memory, tools, the observation and how it changed.
 
 use super::Scene;
-use crate::event::Unit;
+use crate::event::{LaneId, Unit};
 use crate::state::{CurrentEpisode, LaneState, Outcome, Row, RowKind};
 use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
@@ -43,7 +43,7 @@ pub fn lines(scene: Scene<'_>, width: u16, glyphs: Glyphs) -> Vec<Text> {
     policy(scene, lane, &mut out);
     memory(scene, lane, &mut out);
     tools(scene, lane, &mut out);
-    out.extend(watch_lines(scene.desk, scene.state));
+    out.extend(watch_lines(scene.desk, scene.state, scene.view.lane));
     observation(scene, &lane.episode, &mut out);
     out.push((tr!("[b] break here  [w] watch"), Role::Dim));
     let wrapped = |(line, role): Text| text::wrap(&line, usize::from(width), glyphs.ambiguous).into_iter().map(move |l| (l, role));
@@ -134,9 +134,14 @@ fn tools(scene: Scene<'_>, lane: &LaneState, out: &mut Vec<Text>) {
     }
 }
 
-/// Watched expressions: whether they hold in this step, and how often they did.
-pub fn watch_lines(desk: &Desk, state: &crate::state::DashState) -> Vec<Text> {
+/// Watched expressions: what they come to, or whether they hold in this step and how often they did.
+pub fn watch_lines(desk: &Desk, state: &crate::state::DashState, lane: LaneId) -> Vec<Text> {
     let line = |stop: &stops::Stop| {
+        if let Some(ledger) = &stop.ledger {
+            let (value, is_new) = stops::comes_to(stop, ledger, lane, desk, state);
+            let role = if is_new { Role::Strong } else { Role::Text };
+            return (tr!("watch    {text}: {value}", text = stop.text, value = value), role);
+        }
         let (here, role) =
             if stops::holds_here(stop, desk, state) { (tr!("true here"), Role::Strong) } else { (tr!("not here"), Role::Text) };
         (tr!("watch    {text}: {here}, {held}", text = stop.text, here = here, held = stops::held(stop, desk, state)), role)
