@@ -441,7 +441,7 @@ fn lane(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 }
 
 fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    let panes = view.screen.panes();
+    let panes = panes::of_screen(view, facts.area);
     if matches!(action, Action::FocusNext | Action::FocusPrevious | Action::FocusPane(_)) {
         view.popup = None;
     }
@@ -488,18 +488,19 @@ pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) 
     let Some(inside) = panes::inside(view, facts.area, pane) else { return };
     match pane {
         PaneId::Chain => view.place = chain::moved(view, facts.state, inside, facts.glyphs, motion),
-        PaneId::Transcript | PaneId::Episodes | PaneId::Inspector | PaneId::Timeline => {
+        PaneId::Transcript | PaneId::Episodes | PaneId::Timeline => {
             panes::replay::scroll(view, facts, pane, inside, motion);
         }
         PaneId::Checkpoints => panes::checkpoints::scroll_list(view, facts, inside.1, motion),
         PaneId::Rules => panes::rules::scroll(view, facts, inside.1, motion),
         PaneId::Tools => panes::tools::scroll(view, facts, motion),
-        PaneId::Compare => panes::checkpoints::scroll_compare(view, facts, inside, motion),
         PaneId::Reward | PaneId::Curves => panes::curves::scroll(view, facts, motion),
         PaneId::Gpu
         | PaneId::Alerts
         | PaneId::Log
         | PaneId::Memory
+        | PaneId::Inspector
+        | PaneId::Compare
         | PaneId::Rollout
         | PaneId::RuleDetail
         | PaneId::Silences
@@ -507,17 +508,18 @@ pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) 
         | PaneId::Evaluations
         | PaneId::Prompt
         | PaneId::Recall
-        | PaneId::Request => scroll_list(view, facts.state, pane, inside, motion),
+        | PaneId::Request => scroll_list(view, facts, pane, inside, motion),
     }
 }
 
 /// The log begins at its newest line, which is the lowest; the other lists begin at the top.
-fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, inside: (u16, u16), motion: Motion) {
+fn scroll_list(view: &mut View, facts: &Facts<'_>, pane: PaneId, inside: (u16, u16), motion: Motion) {
     let mut slot = view.scroll_of(pane);
     if slot.follow {
-        slot.total_at_stop = state.log.total();
+        slot.total_at_stop = facts.state.log.total();
     }
-    let max = panes::scroll_max(state, view, pane, super::view::Scroll { follow: false, ..slot }, inside);
+    let scene = panes::replay::Scene::seen(view, facts);
+    let max = panes::scroll_max(scene, facts.glyphs, pane, super::view::Scroll { follow: false, ..slot }, inside);
     let down = match motion {
         Motion::Lines(lines) | Motion::View(lines) => lines,
         Motion::Pages(pages) => pages * i64::from(inside.1.saturating_sub(1).max(1)),

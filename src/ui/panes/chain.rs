@@ -245,7 +245,7 @@ fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
         search_place(ctx)
     };
     let memory = lane.episode.compression_ratio_last.map(|r| tr!("memory {r}:1", r = format!("{r:.1}")));
-    let parts: Vec<String> = [memory, super::memory::context_tokens(ctx, lane)].into_iter().flatten().collect();
+    let parts: Vec<String> = [memory, super::memory::context_tokens(ctx.state, lane)].into_iter().flatten().collect();
     let right = parts.join("  ");
     let end = footer.text_upto(0, width, 0, &left, Role::Dim);
     if end + 2 + footer.measure(&right) <= width {

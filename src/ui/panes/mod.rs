@@ -11,6 +11,7 @@ mod heat;
 #[cfg(test)]
 mod hostile_tests;
 mod layout;
+mod lines;
 pub mod log;
 mod memory;
 mod recall;
@@ -33,9 +34,9 @@ use layout::{Layout, arrange};
 
 use super::chrome::glyphs;
 use super::lang;
-use super::view::{Context, PaneId, Scroll, View};
-use super::widgets::{Canvas, Role, text};
-use crate::state::{DashState, LaneState};
+use super::view::{Context, PaneId, Scroll, Share, View};
+use super::widgets::{Canvas, Glyphs, Role, text};
+use crate::state::LaneState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -66,6 +67,14 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
         part.blank();
         draw_pane(&mut part, &Pane { ctx, id, framed: true });
     }
+}
+
+/// The panes that the focus goes through: those of the screen, then what stands beside them in `area`.
+pub fn of_screen(view: &View, area: Rect) -> Vec<PaneId> {
+    let mut panes = view.screen.panes().to_vec();
+    let beside = arrange(area.width, area.height, &View { share: Share::Normal, ..view.clone() }).panes;
+    panes.extend(beside.into_iter().map(|(id, _)| id).filter(|id| !view.screen.panes().contains(id)));
+    panes
 }
 
 /// Width and height of a pane's inside in `area`, which lies between the status bar and the hints; unset where it is not shown.
@@ -105,32 +114,33 @@ pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
 }
 
 /// How far a list with that scrolling can be scrolled from its home in a pane whose inside has that many columns and rows.
-pub fn scroll_max(state: &DashState, view: &View, id: PaneId, scroll: Scroll, inside: (u16, u16)) -> usize {
-    let height = inside.1;
+pub fn scroll_max(scene: replay::Scene<'_>, glyphs: Glyphs, id: PaneId, scroll: Scroll, inside: (u16, u16)) -> usize {
+    let (state, view, (width, height)) = (scene.state, scene.view, inside);
+    let of_lane = |lines: &dyn Fn(&LaneState) -> usize| lines::scroll_max(state.lane(view.lane).map_or(0, lines), height);
     match id {
         PaneId::Log => log::scroll_max(state, &view.log, scroll, height),
         PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
         PaneId::Gpu => gpu::devices(state).saturating_sub(1),
         PaneId::Vitals | PaneId::Evaluations => curves::scroll_max(state, id, height),
-        // The chain and others have a place of their own; the rest show all that they have, or say how much more there is.
+        PaneId::Memory => lines::scroll_max(memory::lines(scene, width, glyphs.ambiguous).len(), height),
+        PaneId::Inspector => lines::scroll_max(replay::inspector::lines(scene, width, glyphs).len(), height),
+        PaneId::Compare => lines::scroll_max(checkpoints::compare::lines(scene.desk, &view.shelf, state, width).len(), height),
+        PaneId::Rollout => lines::scroll_max(checkpoints::rollout::lines(state, width, glyphs.ambiguous).len(), height),
+        PaneId::RuleDetail => lines::scroll_max(rules::detail_lines(state, view, width, glyphs.ambiguous).len(), height),
+        // The chain and the lists have a cursor; the rest show all that they have, or say how much more there is.
         PaneId::Chain
         | PaneId::Reward
         | PaneId::Tools
-        | PaneId::Memory
         | PaneId::Transcript
         | PaneId::Episodes
-        | PaneId::Inspector
         | PaneId::Timeline
         | PaneId::Checkpoints
-        | PaneId::Compare
-        | PaneId::Rollout
         | PaneId::Rules
-        | PaneId::RuleDetail
         | PaneId::Silences
         | PaneId::Curves => 0,
-        PaneId::Prompt => recall::prompt_scroll_max(state.lane(view.lane), inside),
-        PaneId::Recall => recall::recall_scroll_max(state.lane(view.lane), inside),
-        PaneId::Request => tools::request_scroll_max(state, view, inside),
+        PaneId::Prompt => of_lane(&|lane| recall::prompt_lines(state, lane, width, glyphs).len()),
+        PaneId::Recall => of_lane(&|lane| recall::recall_lines(lane, width, glyphs.ambiguous).len()),
+        PaneId::Request => tools::request_scroll_max(state, view, inside, glyphs.ambiguous),
     }
 }
 

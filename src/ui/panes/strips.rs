@@ -1,6 +1,6 @@
 //! What small screens show instead of panes: strips, an alert line, a log line, tabs, one status line.
 
-use super::{Pane, alerts, gpu, log, notice, reward};
+use super::{Pane, alerts, gpu, lines, log, notice, reward};
 use crate::event::GpuStatus;
 use crate::ui::lang::tr;
 use crate::ui::view::{Context, PaneId, View};
@@ -136,6 +136,8 @@ pub fn draw_alerts(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
         let row = ratatui::layout::Rect::new(1, y, width.saturating_sub(2), 1);
         alerts::line(&mut canvas.part(row), 0, alert, now);
     }
+    let shown = usize::from(canvas.height());
+    lines::more(canvas, alerts.len().saturating_sub(shown));
 }
 
 /// The newest line of the log.

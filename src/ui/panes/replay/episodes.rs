@@ -5,9 +5,11 @@ use crate::event::{CheckpointId, EpisodeEnding, EpisodeId, LaneId, Level, Seed, 
 use crate::source::Episode;
 use crate::ui::desk::{Order, Recorded};
 use crate::ui::lang::tr;
+use crate::ui::panes::lines::more;
 use crate::ui::panes::{Motion, Pane, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
 use crate::ui::widgets::{Canvas, Role, format, text};
+use ratatui::layout::Rect;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -383,6 +385,8 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             }
         }
     }
+    let area = Rect::new(0, 0, width, head.saturating_add(rows as u16));
+    more(&mut inner.part(area), lines.len().saturating_sub(first + rows));
     if head > 0 {
         let sort = match scene.view.replay.sort {
             EpisodeSort::Begun => tr!("as begun"),

@@ -37,7 +37,7 @@ impl<'a> Scene<'a> {
         Self { state: ctx.state, desk: ctx.desk, view: ctx.view, playback: ctx.playback }
     }
 
-    fn seen(view: &'a View, facts: &Facts<'a>) -> Self {
+    pub fn seen(view: &'a View, facts: &Facts<'a>) -> Self {
         Self { state: facts.state, desk: facts.desk, view, playback: facts.playback }
     }
 
@@ -381,18 +381,6 @@ pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, inside: (u16, u1
             let (pick, top) = episodes::moved(scene, inside, motion);
             view.replay.pick = pick;
             view.scroll.insert(PaneId::Episodes, Scroll { up: top, ..Scroll::default() });
-        }
-        PaneId::Inspector => {
-            let max = inspector::lines(scene, inside.0, facts.glyphs).len().saturating_sub(usize::from(inside.1)) as i64;
-            let up = i64::try_from(view.scroll_of(pane).up).unwrap_or(0).min(max);
-            let by = match motion {
-                Motion::Lines(lines) | Motion::View(lines) => lines,
-                Motion::Pages(pages) => pages * i64::from(inside.1.saturating_sub(1).max(1)),
-                Motion::Oldest => -up,
-                Motion::Row(_) => 0,
-            };
-            let up = usize::try_from((up + by).clamp(0, max)).unwrap_or(0);
-            view.scroll.insert(pane, Scroll { up, ..Scroll::default() });
         }
         // The timeline shows all of its episode.
         _ => {}
