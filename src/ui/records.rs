@@ -1,14 +1,16 @@
 //! What the focused pane shows, as records: for copies and exports.
 
+use super::panes::replay::{Scene, episodes, transcript};
 use super::panes::{alerts, chain, checkpoints, curves, log, rules, tools};
-use super::view::{PaneId, Scroll, View};
+use super::view::{PaneId, Scroll};
 use crate::event::num::Float;
-use crate::state::{DashState, LaneState, Row, RowKind, ToolStats};
+use crate::state::{LaneState, Row, RowKind, ToolStats};
 use serde::Serialize;
 use serde_json::{Error, Value, json};
 
 /// The records of the focused pane, in the order in which it shows them.
-pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
+pub fn records(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    let (state, view) = (scene.state, scene.view);
     let lane = state.lane(view.lane);
     match view.active() {
         PaneId::Chain => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
@@ -22,8 +24,9 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
             all(shown.into_iter())
         }
         PaneId::Memory | PaneId::Inspector | PaneId::Prompt | PaneId::Recall => all(lane.iter().map(|l| &l.episode)),
-        PaneId::Transcript => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
-        PaneId::Episodes => all(state.episodes.iter()),
+        // Of a recording, what is still to come as well.
+        PaneId::Transcript => all(transcript::rows(scene).iter()),
+        PaneId::Episodes => Ok(episodes::records(scene)),
         PaneId::Timeline => all(lane.iter().flat_map(|l| steps(l))),
         PaneId::Checkpoints => all(checkpoints::ordered(state).into_iter()),
         PaneId::Compare | PaneId::Rollout | PaneId::Silences | PaneId::Request => Ok(Vec::new()),
@@ -34,7 +37,8 @@ pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
 }
 
 /// The record that a copy is of: the lowest row in view where the newest stands below, the first where it stands above.
-pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usize> {
+pub fn in_view(records: &[Value], scene: Scene<'_>) -> Option<usize> {
+    let (state, view) = (scene.state, scene.view);
     let scroll = view.scroll_of(view.focus);
     let last = records.len().checked_sub(1)?;
     Some(match view.active() {
@@ -51,15 +55,15 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
         PaneId::Alerts => scroll.up.min(last),
         PaneId::Transcript => {
             let seq = view.replay.place.map_or(state.seq, |place| place.cursor.seq);
-            state.lane(view.lane)?.transcript.rows.iter().rposition(|row| row.seq <= seq)?
+            transcript::rows(scene).row_at(seq)?
         }
+        PaneId::Episodes => episodes::cursor_record(scene),
         PaneId::Tools => tools::chosen_index(state, view),
         PaneId::Checkpoints => checkpoints::chosen_index(state, &view.shelf),
         PaneId::Rules | PaneId::RuleDetail => rules::at(&rules::shown(state, view), view),
         pane @ (PaneId::Reward | PaneId::Curves) => curves::in_view(state, view, pane)?,
         PaneId::Gpu
         | PaneId::Memory
-        | PaneId::Episodes
         | PaneId::Inspector
         | PaneId::Timeline
         | PaneId::Compare
@@ -74,8 +78,32 @@ pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usiz
 }
 
 /// A record as people write it.
-pub fn text(record: &Value, index: usize, state: &DashState, view: &View) -> String {
-    let row = matches!(view.focus, PaneId::Chain | PaneId::Transcript).then(|| state.lane(view.lane)?.transcript.rows.get(index)).flatten();
+pub fn text(record: &Value, index: usize, scene: Scene<'_>) -> String {
+    let row = match scene.view.active() {
+        PaneId::Chain => scene.state.lane(scene.view.lane).and_then(|l| l.transcript.rows.get(index)),
+        PaneId::Transcript => transcript::rows(scene).get(index),
+        PaneId::Reward
+        | PaneId::Tools
+        | PaneId::Gpu
+        | PaneId::Alerts
+        | PaneId::Log
+        | PaneId::Memory
+        | PaneId::Episodes
+        | PaneId::Inspector
+        | PaneId::Timeline
+        | PaneId::Checkpoints
+        | PaneId::Compare
+        | PaneId::Rollout
+        | PaneId::Rules
+        | PaneId::RuleDetail
+        | PaneId::Silences
+        | PaneId::Curves
+        | PaneId::Vitals
+        | PaneId::Evaluations
+        | PaneId::Prompt
+        | PaneId::Recall
+        | PaneId::Request => None,
+    };
     row.map_or_else(|| cells(record).iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("  "), words)
 }
 
@@ -151,14 +179,16 @@ fn words(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::panes::testing::typical;
-    use crate::ui::view::Scroll;
+    use crate::state::DashState;
+    use crate::ui::panes::testing::{scene, typical};
+    use crate::ui::view::{Scroll, View};
 
     fn copied(view: &View) -> String {
         let state = typical();
-        let records = records(&state, view).unwrap();
-        let index = in_view(&records, &state, view).unwrap();
-        text(&records[index], index, &state, view)
+        let scene = scene(&state, view);
+        let records = records(scene).unwrap();
+        let index = in_view(&records, scene).unwrap();
+        text(&records[index], index, scene)
     }
 
     fn focused(focus: PaneId) -> View {
@@ -197,8 +227,9 @@ mod tests {
     fn with_nothing_there_is_nothing_to_copy() {
         for focus in crate::ui::view::ScreenId::Live.panes().iter().copied() {
             let (state, view) = (DashState::default(), focused(focus));
-            let records = records(&state, &view).unwrap();
-            assert_eq!((records.len(), in_view(&records, &state, &view)), (0, None));
+            let scene = scene(&state, &view);
+            let records = records(scene).unwrap();
+            assert_eq!((records.len(), in_view(&records, scene)), (0, None));
         }
     }
 }

@@ -40,6 +40,34 @@ fn a_paused_message_goes_on_where_it_was() {
 }
 
 #[test]
+fn how_long_a_lane_stood_still_is_no_part_of_how_long_it_thought() {
+    const MINUTE_NS: u64 = 60_000_000_000;
+    let mut rig = paused(streaming(2));
+    rig.step(0, StepUnit::Token, 2);
+    rig.clock.advance(MINUTE_NS);
+    rig.step(0, StepUnit::Token, 1);
+    rig.clock.advance(MINUTE_NS);
+    // The other lane goes on while this one stands still, and the other way round.
+    rig.step(1, StepUnit::Token, 2);
+    rig.clock.advance(MINUTE_NS);
+    assert_eq!(rig.ask(Command::Resume), None);
+    rig.clock.advance(7);
+    for lane in [LaneId(0), LaneId(1)] {
+        let message = rig.events.len();
+        let whole = rig.until(|e| matches!(e.event, Event::MessageCompleted(_)) && e.lane == lane);
+        let Event::MessageCompleted(message_of) = &whole.event else { unreachable!("{message}") };
+        assert_eq!(message_of.duration_ns, 7, "{lane}");
+        if lane == LaneId(0) {
+            assert_eq!(rig.ask(Command::Pause), None);
+            rig.clock.advance(MINUTE_NS);
+            assert_eq!(rig.ask(Command::Resume), None);
+        }
+    }
+    let settled = rig.until(|e| matches!(e.event, Event::DecisionSettled(_)));
+    assert!(matches!(&settled.event, Event::DecisionSettled(e) if e.duration_ns == 7), "{settled:?}");
+}
+
+#[test]
 fn a_step_moves_one_token_of_one_lane() {
     let mut rig = paused(streaming(3));
     let first = rig.step(1, StepUnit::Token, 1);

@@ -179,7 +179,7 @@ fn marks_stand_where_it_happened_on_every_axis() {
         let traces = Traces::of(&state, None, &ChartView { axis, ..ChartView::default() }, &[Figure::Return]);
         let marks: Vec<(u64, char)> = traces.marks(&state).iter().map(|m| (m.x, m.letter)).collect();
         let place = if axis == XAxis::Step { 20 } else { 20_000 };
-        assert_eq!(marks, [(place, 'S'), (place, 'P')]);
+        assert_eq!(marks, [(place, 'C'), (place, 'P')]);
     }
 }
 

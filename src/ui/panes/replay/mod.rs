@@ -20,6 +20,7 @@ use crate::ui::desk::{Desk, Order, Sought};
 use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, ReplayEffect};
 use crate::ui::view::{Context, EpisodeSort, PaneId, Pick, PlaybackView, ScreenId, Scroll, View};
+use crate::ui::widgets::format;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -278,8 +279,7 @@ fn elsewhere(view: &View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     if facts.playback.is_none() {
         return vec![Effect::Notice(tr!("no other match in this episode"))];
     }
-    let edges = Scene::seen(view, facts).track().map(|t| (t.first, t.last));
-    let from = edges.map_or(facts.state.seq, |(first, last)| if forward { last } else { first });
+    let from = Scene::seen(view, facts).track().map_or(facts.state.seq, |track| track.first);
     vec![Effect::Replay(ReplayEffect::Look { what: Sought::Match, from, forward })]
 }
 
@@ -310,6 +310,9 @@ pub fn seek(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
         return seq.parse().map_or_else(|_| bad(), |seq| vec![Effect::Seek(Seq(seq))]);
     }
     if let Some(t_ns) = time(argument) {
+        if facts.playback.is_some_and(|p| !has_times(p)) {
+            return vec![Effect::Mistake(tr!("all of this recording took less than a tenth of a second; seek a step, such as 3/12"))];
+        }
         let Some(track) = scene.track() else { return vec![Effect::Notice(read_so_far(facts.desk))] };
         return vec![Effect::Seek(track.seq_at(t_ns))];
     }
@@ -325,6 +328,25 @@ pub fn seek(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
         (Some(lane), Some(episode), Some(step)) => vec![Effect::Replay(ReplayEffect::SeekStep(lane, episode, step))],
         (_, _, _) => bad(),
     }
+}
+
+/// Why a step can't be gone to: there is no such episode, it has no such step, or that is not read yet.
+pub fn no_such_step(desk: &Desk, (lane, episode): (LaneId, EpisodeId), step: StepIndex) -> String {
+    let book = &desk.replay.book;
+    match book.find(lane, episode) {
+        Some(found) if found.end.is_some() || book.is_whole() => {
+            let steps = format::counted(u64::from(found.length()), "step");
+            tr!("episode {episode} has {steps}, and no step {step}", episode = episode, steps = steps, step = step)
+        }
+        None if book.is_whole() && lane == LaneId(0) => tr!("the recording holds no episode {episode}", episode = episode),
+        None if book.is_whole() => tr!("the recording holds no episode {episode} of lane {lane}", episode = episode, lane = lane),
+        Some(_) | None => read_so_far(desk),
+    }
+}
+
+/// Whether a place can be told by its time: a run without a screen may be over in less than what a clock here shows.
+pub fn has_times(playback: &PlaybackView) -> bool {
+    playback.t_ns_end >= 100_000_000
 }
 
 /// `41.8s`, `1:23`, `1:02:03`, in nanoseconds.
