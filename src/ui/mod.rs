@@ -29,6 +29,7 @@ mod screen;
 pub mod session;
 pub mod shot;
 mod status;
+mod steer;
 mod still;
 mod stops;
 mod terminal;

@@ -197,7 +197,6 @@ stopped-at-bp-number-text-holds-at-event-seq = 停在断点 bp{ $number }：{ $t
 episode-episode-has-steps-and-no-step-step = 回合 { $episode } 共 { $steps }，没有第 { $step } 步
 the-recording-holds-no-episode-episode = 录制中没有回合 { $episode }
 the-recording-holds-no-episode-episode-of-lane-lane = 录制的通道 { $lane } 中没有回合 { $episode }
-all-of-this-recording-took-less-than-a-tenth-of-a-second-seek-a-step-such-as-3-12 = 整个录制不到十分之一秒；请按步跳转，例如 3/12
 looking-for-it-in-the-recording-esc-gives-up = 正在录制中查找；esc 放弃
 there-is-no-bp-number = 没有断点 bp{ $number }
 bp-number-is-taken-away = 已取消断点 bp{ $number }
@@ -586,7 +585,6 @@ compressed-n-times-before-after-tokens = 压缩 { $n } 次，{ $before } -> { $a
 nothing-was-compressed-in-this-episode-every-step-stands-in-the-prompt-word-for-word = 本回合没有压缩：每一步都原样保留在提示词中
 step-n-before-after-tokens-ratio = 第 { $n } 步：{ $before } -> { $after } token{ $ratio }
 held-nothing-to-keep = 没有值得保留的内容
-n-more-lines = 还有 { $n } 行
 
 ## replay: episodes
 

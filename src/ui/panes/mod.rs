@@ -20,6 +20,7 @@ mod reward;
 pub mod rules;
 #[cfg(test)]
 mod screens_tests;
+mod spec;
 mod strips;
 #[cfg(test)]
 mod tests;
@@ -29,13 +30,14 @@ pub mod tools;
 
 pub use chain_sheet::Motion;
 pub use layout::{has_menu_key, has_popups};
+pub use spec::{Max, Travel};
 
 use layout::{Layout, arrange};
 
 use super::chrome::glyphs;
 use super::lang;
 use super::view::{Context, PaneId, Scroll, Share, View};
-use super::widgets::{Canvas, Glyphs, Role, text};
+use super::widgets::{Canvas, Role, text};
 use crate::state::LaneState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -45,10 +47,14 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
     let mut screen = Canvas::new(buffer, area, ctx.theme, glyphs(ctx.caps));
     let layout = arrange(screen.width(), screen.height(), ctx.view);
     for (id, part) in &layout.panes {
-        draw_pane(&mut screen.part(*part), &Pane { ctx, id: *id, framed: layout.framed });
+        (id.spec().draw)(&mut screen.part(*part), &Pane { ctx, id: *id, framed: layout.framed });
     }
     for (id, part) in &layout.strips {
-        strips::draw_strip(&mut screen.part(*part), &Pane { ctx, id: *id, framed: true });
+        let (mut part, pane) = (screen.part(*part), Pane { ctx, id: *id, framed: true });
+        match pane.id.spec().strip {
+            Some(draw) => draw(&mut pane.open(&mut part, ""), ctx),
+            None => (pane.id.spec().draw)(&mut part, &pane),
+        }
     }
     if let Some(part) = layout.summary {
         strips::draw_summary(&mut screen.part(part), ctx);
@@ -65,7 +71,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
     if let Some((id, part)) = layout.popup {
         let mut part = screen.part(part);
         part.blank();
-        draw_pane(&mut part, &Pane { ctx, id, framed: true });
+        (id.spec().draw)(&mut part, &Pane { ctx, id, framed: true });
     }
 }
 
@@ -111,65 +117,6 @@ pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
     let lines = [(PaneId::Alerts, alerts), (PaneId::Log, log)];
     let lines = lines.into_iter().filter_map(|(id, part)| Some((id, part?)));
     panes.into_iter().chain(strips).chain(lines).find(|(_, part)| part.contains(at)).map(|(id, _)| id)
-}
-
-/// How far a list with that scrolling can be scrolled from its home in a pane whose inside has that many columns and rows.
-pub fn scroll_max(scene: replay::Scene<'_>, glyphs: Glyphs, id: PaneId, scroll: Scroll, inside: (u16, u16)) -> usize {
-    let (state, view, (width, height)) = (scene.state, scene.view, inside);
-    let of_lane = |lines: &dyn Fn(&LaneState) -> usize| lines::scroll_max(state.lane(view.lane).map_or(0, lines), height);
-    match id {
-        PaneId::Log => log::scroll_max(state, &view.log, scroll, height),
-        PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
-        PaneId::Gpu => gpu::devices(state).saturating_sub(1),
-        PaneId::Vitals | PaneId::Evaluations => curves::scroll_max(state, id, height),
-        PaneId::Memory => lines::scroll_max(memory::lines(scene, width, glyphs.ambiguous).len(), height),
-        PaneId::Inspector => lines::scroll_max(replay::inspector::lines(scene, width, glyphs).len(), height),
-        PaneId::Compare => lines::scroll_max(checkpoints::compare::lines(scene.desk, &view.shelf, state, width).len(), height),
-        PaneId::Rollout => lines::scroll_max(checkpoints::rollout::lines(state, width, glyphs.ambiguous).len(), height),
-        PaneId::RuleDetail => lines::scroll_max(rules::detail_lines(state, view, width, glyphs.ambiguous).len(), height),
-        // The chain and the lists have a cursor; the rest show all that they have, or say how much more there is.
-        PaneId::Chain
-        | PaneId::Reward
-        | PaneId::Tools
-        | PaneId::Transcript
-        | PaneId::Episodes
-        | PaneId::Timeline
-        | PaneId::Checkpoints
-        | PaneId::Rules
-        | PaneId::Silences
-        | PaneId::Curves => 0,
-        PaneId::Prompt => of_lane(&|lane| recall::prompt_lines(state, lane, width, glyphs).len()),
-        PaneId::Recall => of_lane(&|lane| recall::recall_lines(lane, width, glyphs.ambiguous).len()),
-        PaneId::Request => tools::request_scroll_max(state, view, inside, glyphs.ambiguous),
-    }
-}
-
-fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    match pane.id {
-        PaneId::Chain => chain::draw(canvas, pane),
-        PaneId::Reward => reward::draw(canvas, pane),
-        PaneId::Tools => tools::draw(canvas, pane),
-        PaneId::Gpu => gpu::draw(canvas, pane),
-        PaneId::Alerts => alerts::draw(canvas, pane),
-        PaneId::Log => log::draw(canvas, pane),
-        PaneId::Memory => memory::draw(canvas, pane),
-        PaneId::Transcript => replay::transcript::draw(canvas, pane),
-        PaneId::Episodes => replay::episodes::draw(canvas, pane),
-        PaneId::Inspector => replay::inspector::draw(canvas, pane),
-        PaneId::Timeline => replay::timeline::draw(canvas, pane),
-        PaneId::Checkpoints => checkpoints::list::draw(canvas, pane),
-        PaneId::Compare => checkpoints::compare::draw(canvas, pane),
-        PaneId::Rollout => checkpoints::rollout::draw(canvas, pane),
-        PaneId::Rules => rules::draw_list(canvas, pane),
-        PaneId::RuleDetail => rules::draw_detail(canvas, pane),
-        PaneId::Silences => rules::draw_silences(canvas, pane),
-        PaneId::Curves => curves::draw_curves(canvas, pane),
-        PaneId::Vitals => curves::vitals::draw(canvas, pane),
-        PaneId::Evaluations => curves::evaluations::draw(canvas, pane),
-        PaneId::Prompt => recall::draw_prompt(canvas, pane),
-        PaneId::Recall => recall::draw_recall(canvas, pane),
-        PaneId::Request => tools::draw_request(canvas, pane),
-    }
 }
 
 /// A pane about to be drawn.

@@ -12,7 +12,8 @@ use crate::state::DashState;
 use crate::ui::backstage::{Ask, BenchAsk};
 use crate::ui::bench::{Soundness, Subject};
 use crate::ui::lang::tr;
-use crate::ui::update::{Effect, Facts, swap};
+use crate::ui::steer::swap;
+use crate::ui::update::{Effect, Facts};
 use crate::ui::view::{PaneId, View};
 
 /// Held-out seeds of an evaluation from the screen: enough to tell one success in ten more or less from chance.

@@ -13,8 +13,7 @@ pub use transcript::{cursor_row, errors, matches};
 use super::{Motion, chain, has_popups};
 use crate::event::{EpisodeId, LaneId, Seq, StepIndex};
 use crate::source::{Beat, Book, Episode, Track};
-use crate::state::DashState;
-use crate::ui::actions::Action;
+use crate::state::{DashState, LaneState};
 use crate::ui::backstage::Ask;
 use crate::ui::desk::{Desk, Order, Sought};
 use crate::ui::lang::tr;
@@ -42,6 +41,11 @@ impl<'a> Scene<'a> {
         Self { state: facts.state, desk: facts.desk, view, playback: facts.playback }
     }
 
+    /// The lane that is looked at.
+    pub fn lane(self) -> Option<&'a LaneState> {
+        self.state.lane(self.view.lane)
+    }
+
     /// The episode of the lane that is looked at; before the first event, the first one of the recording.
     pub fn episode(self) -> Option<(LaneId, EpisodeId)> {
         let lane = self.view.lane;
@@ -67,27 +71,24 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Does what is an action of this screen's panes.
-pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    match action {
-        Action::EpisodeList => show(PaneId::Episodes, view, facts),
-        Action::Inspect => show(PaneId::Inspector, view, facts),
-        Action::Open if view.active() == PaneId::Transcript => to_cursor_row(view, facts),
-        Action::Open if view.active() == PaneId::Episodes => open_pick(view, facts),
-        Action::Sort if view.screen == ScreenId::Replay => {
-            view.replay.sort = next_sort(view.replay.sort);
-            Vec::new()
-        }
-        Action::Filter if view.screen == ScreenId::Replay => {
-            view.replay.filter = argument.to_owned();
-            view.replay.pick = None;
-            view.scroll.remove(&PaneId::Episodes);
-            let shown = episodes::list(Scene::seen(view, facts)).rows();
-            vec![Effect::Notice(tr!("{n} shown", n = shown))]
-        }
-        // Lists of other screens open and sort by their own rooms.
-        _ => Vec::new(),
+/// Sorts the list of episodes by its next column.
+pub fn sort(view: &mut View, _: &Facts<'_>) -> Vec<Effect> {
+    if view.screen == ScreenId::Replay {
+        view.replay.sort = next_sort(view.replay.sort);
     }
+    Vec::new()
+}
+
+/// Shows only episodes that pass.
+pub fn filter(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    if view.screen != ScreenId::Replay {
+        return Vec::new();
+    }
+    view.replay.filter = text.to_owned();
+    view.replay.pick = None;
+    view.scroll.remove(&PaneId::Episodes);
+    let shown = episodes::list(Scene::seen(view, facts)).rows();
+    vec![Effect::Notice(tr!("{n} shown", n = shown))]
 }
 
 fn next_sort(sort: EpisodeSort) -> EpisodeSort {
@@ -107,7 +108,7 @@ pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 }
 
 /// Focuses a pane of the screen, or opens it above the others where it has no room beside them; the same key closes it.
-fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if view.popup.take() == Some(pane) {
         return Vec::new();
     }
@@ -121,7 +122,7 @@ fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 }
 
 /// The playhead goes to where the row at the cursor is finished.
-fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let scene = Scene::seen(view, facts);
     if scene.playback.is_none() {
         return vec![Effect::Notice(tr!("a live run can't be sought in; its recording can, from the list of episodes"))];
@@ -131,7 +132,7 @@ fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     vec![Effect::Seek(end.unwrap_or(row.seq))]
 }
 
-fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(pick) = episodes::picked(Scene::seen(view, facts)) else { return vec![Effect::Notice(tr!("there is no episode yet"))] };
     view.popup = None;
     match pick {
@@ -310,9 +311,6 @@ pub fn seek(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
         return seq.parse().map_or_else(|_| bad(), |seq| vec![Effect::Seek(Seq(seq))]);
     }
     if let Some(t_ns) = time(argument) {
-        if facts.playback.is_some_and(|p| !has_times(p)) {
-            return vec![Effect::Mistake(tr!("all of this recording took less than a tenth of a second; seek a step, such as 3/12"))];
-        }
         let Some(track) = scene.track() else { return vec![Effect::Notice(read_so_far(facts.desk))] };
         return vec![Effect::Seek(track.seq_at(t_ns))];
     }
@@ -344,9 +342,10 @@ pub fn no_such_step(desk: &Desk, (lane, episode): (LaneId, EpisodeId), step: Ste
     }
 }
 
-/// Whether a place can be told by its time: a run without a screen may be over in less than what a clock here shows.
-pub fn has_times(playback: &PlaybackView) -> bool {
-    playback.t_ns_end >= 100_000_000
+/// Whether a place of the episode can be told by its time: a run without a screen is often over in less than what a clock here shows.
+pub fn has_times(scene: Scene<'_>) -> bool {
+    let whole = scene.track().filter(|track| track.is_whole());
+    whole.is_none_or(|track| track.t_ns_last.saturating_sub(track.t_ns_first) >= 100_000_000)
 }
 
 /// `41.8s`, `1:23`, `1:02:03`, in nanoseconds.
@@ -369,42 +368,37 @@ pub fn timeline_seq(view: &View, facts: &Facts<'_>, x: u16, y: u16) -> Option<Se
     timeline::seq_at(Scene::seen(view, facts), width, column)
 }
 
-/// A click on a list or the transcript chooses the row under it; a second one there opens it.
-pub fn click(view: &mut View, facts: &Facts<'_>, pane: PaneId, x: u16, y: u16) -> Vec<Effect> {
-    let (Some((_, row)), Some(inside)) = (super::cell_of(view, facts.area, pane, x, y), super::inside(view, facts.area, pane)) else {
-        return Vec::new();
-    };
-    let scene = Scene::seen(view, facts);
-    match pane {
-        PaneId::Transcript => match transcript::row_under(scene, inside, facts.glyphs, row) {
-            Some(seq) => {
-                go_to_row(view, facts, seq);
-                if facts.playback.is_some() { to_cursor_row(view, facts) } else { Vec::new() }
-            }
-            None => Vec::new(),
-        },
-        PaneId::Episodes => {
-            if let Some(pick) = episodes::under(scene, inside, row) {
-                view.replay.pick = Some(pick);
-            }
-            Vec::new()
-        }
-        // The rest has no rows to choose; the timeline is sought in before this.
-        _ => Vec::new(),
-    }
+/// A click on a row of the transcript: the cursor goes there, and the playhead of a recording.
+pub fn click_transcript(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> {
+    let Some((row, inside)) = row_of(view, facts, PaneId::Transcript, x, y) else { return Vec::new() };
+    let Some(seq) = transcript::row_under(Scene::seen(view, facts), inside, facts.glyphs, row) else { return Vec::new() };
+    go_to_row(view, facts, seq);
+    if facts.playback.is_some() { to_cursor_row(view, facts) } else { Vec::new() }
 }
 
-/// Moves in one of the screen's panes, whose inside has that many columns and rows.
-pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, inside: (u16, u16), motion: Motion) {
-    let scene = Scene::seen(view, facts);
-    match pane {
-        PaneId::Transcript => view.replay.place = transcript::moved(scene, inside, facts.glyphs, motion),
-        PaneId::Episodes => {
-            let (pick, top) = episodes::moved(scene, inside, motion);
-            view.replay.pick = pick;
-            view.scroll.insert(PaneId::Episodes, Scroll { up: top, ..Scroll::default() });
-        }
-        // The timeline shows all of its episode.
-        _ => {}
+/// A click on a row of the list of episodes chooses it.
+pub fn click_episodes(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> {
+    let Some((row, inside)) = row_of(view, facts, PaneId::Episodes, x, y) else { return Vec::new() };
+    if let Some(pick) = episodes::under(Scene::seen(view, facts), inside, row) {
+        view.replay.pick = Some(pick);
     }
+    Vec::new()
+}
+
+/// The row of a pane's inside at a cell of the screen, and columns and rows of that inside.
+fn row_of(view: &View, facts: &Facts<'_>, pane: PaneId, x: u16, y: u16) -> Option<(u16, (u16, u16))> {
+    let (_, row) = super::cell_of(view, facts.area, pane, x, y)?;
+    Some((row, super::inside(view, facts.area, pane)?))
+}
+
+/// Moves in the transcript, whose inside has that many columns and rows.
+pub fn scroll_transcript(view: &mut View, facts: &Facts<'_>, inside: (u16, u16), motion: Motion) {
+    view.replay.place = transcript::moved(Scene::seen(view, facts), inside, facts.glyphs, motion);
+}
+
+/// Moves in the list of episodes.
+pub fn scroll_episodes(view: &mut View, facts: &Facts<'_>, inside: (u16, u16), motion: Motion) {
+    let (pick, top) = episodes::moved(Scene::seen(view, facts), inside, motion);
+    view.replay.pick = pick;
+    view.scroll.insert(PaneId::Episodes, Scroll { up: top, ..Scroll::default() });
 }

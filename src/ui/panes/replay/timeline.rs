@@ -147,7 +147,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
     if height >= 4 {
         let width = inner.width();
-        let place = if scene.playback.is_none_or(super::has_times) { "41.8s" } else { "3/12" };
+        let place = if super::has_times(scene) { "41.8s" } else { "3/12" };
         let keys = tr!(
             "0 |<   , h <   space play/pause   . l >   $ >|   [ ] mark   {brace} error   b break   c C run to a stop   :seek {place}",
             brace = "{ }",

@@ -128,9 +128,9 @@ fn marks_are_told_apart_by_their_letters() {
     for kind in KINDS {
         let shot = Shot { marks: marks.clone(), kind, cursor: Some(50), ..Shot::default() };
         let (screen, ..) = shot.of(&[line(&values, 'a')], 100, 10);
-        let letters: String = screen[9].chars().filter(|c| "PSA+^".contains(*c)).collect();
+        let letters: String = screen[9].chars().filter(|c| "PCA+^".contains(*c)).collect();
         // Where a swap and a pause share a column, the swap is named.
-        assert_eq!(letters, "PSA^SP", "{screen:#?}");
+        assert_eq!(letters, "PCA^CP", "{screen:#?}");
         // The labels moved aside.
         assert!(screen[9].contains('0') && screen[9].contains("79 ep"), "{screen:#?}");
         let bar = screen[9].chars().position(|c| c == 'C').unwrap();
