@@ -132,9 +132,7 @@ impl Lane {
         if still {
             self.still_since_ns.get_or_insert(now_ns);
         } else if let Some(since_ns) = self.still_since_ns.take() {
-            let stood_ns = now_ns.saturating_sub(since_ns);
-            self.message.began_ns += stood_ns;
-            self.decision_began_ns += stood_ns;
+            self.message.began_ns += now_ns.saturating_sub(since_ns);
         }
     }
 
