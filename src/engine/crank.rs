@@ -154,6 +154,9 @@ impl Engine {
     fn set_state(&mut self, state: RunState, reason: &str) {
         self.control.state = state;
         self.paused_at_ns = self.journal.now_ns();
+        for lane in &mut self.lanes {
+            lane.stand_still(!self.control.runs(lane.id), self.paused_at_ns);
+        }
         self.append(RunStateChanged { state, reason: SafeText::new(reason) });
     }
 

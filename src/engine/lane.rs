@@ -83,6 +83,8 @@ pub struct Lane {
     acted: Option<(RecordedAction, StepResult)>,
     call_id: u64,
     decision_began_ns: u64,
+    /// Since when it may not move.
+    still_since_ns: Option<u64>,
     tool_errors: u32,
     faithful: u32,
     /// Decisions with a thought.
@@ -118,9 +120,19 @@ impl Lane {
             acted: None,
             call_id: 0,
             decision_began_ns: 0,
+            still_since_ns: None,
             tool_errors: 0,
             faithful: 0,
             thoughts: 0,
+        }
+    }
+
+    /// It may not move from now on, or may again. How long it stood still is no part of how long it thought.
+    pub fn stand_still(&mut self, still: bool, now_ns: u64) {
+        if still {
+            self.still_since_ns.get_or_insert(now_ns);
+        } else if let Some(since_ns) = self.still_since_ns.take() {
+            self.message.began_ns += now_ns.saturating_sub(since_ns);
         }
     }
 

@@ -234,7 +234,7 @@ pub struct MessageCompleted {
     pub cached_tokens: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointId>,
-    /// Prefill and decode together.
+    /// Prefill and decode together, without what its lane stood still for meanwhile.
     pub duration_ns: u64,
 }
 

@@ -17,7 +17,7 @@ pub use crate::journal::Delivery as Frame;
 pub use book::{Book, Episode};
 pub use live::LiveSource;
 pub use recording::RecordingSource;
-pub use tally::{Errors, Probe, Quest, Tally, Words};
+pub use tally::{Errors, Probe, Quest, Scan, Tally, Words};
 pub use track::{Beat, Track};
 
 use crate::event::{CommandSender, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};

@@ -1,6 +1,6 @@
 //! Where in a recording something holds: found by reading all of it, a little at a time.
 
-use crate::event::{Envelope, Event, RecordedAction, Seq};
+use crate::event::{Envelope, Event, LaneId, RecordedAction, Seq};
 use crate::state::DashState;
 use std::sync::Arc;
 
@@ -25,11 +25,13 @@ pub enum Quest {
     Watch(u32),
 }
 
-/// Events behind each other for all of which it holds.
+/// Events of a lane behind each other for all of which it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stretch {
     first: Seq,
     last: Seq,
+    /// Unset for events of no lane.
+    lane: Option<LaneId>,
     /// Hits before it.
     before: usize,
 }
@@ -40,10 +42,10 @@ impl Stretch {
     }
 }
 
-/// The events for which something holds, as far as was read. What holds always takes no more room than what holds once.
+/// The events for which something holds, as far as was read. What holds always takes no more room than what holds once in each lane's turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// In order, and none touches the next.
+    /// In order, and none touches the next one of the same lane.
     stretches: Vec<Stretch>,
     pub read_upto: Seq,
     pub end: Seq,
@@ -54,11 +56,11 @@ impl Tally {
         self.read_upto >= self.end
     }
 
-    fn push(&mut self, seq: Seq) {
+    fn push(&mut self, seq: Seq, lane: Option<LaneId>) {
         let before = self.count();
         match self.stretches.last_mut() {
-            Some(newest) if newest.last.next() == seq => newest.last = seq,
-            Some(_) | None => self.stretches.push(Stretch { first: seq, last: seq, before }),
+            Some(newest) if newest.last.next() == seq && newest.lane == lane => newest.last = seq,
+            Some(_) | None => self.stretches.push(Stretch { first: seq, last: seq, lane, before }),
         }
     }
 
@@ -85,6 +87,11 @@ impl Tally {
         self.stretches[..self.stretches.partition_point(|s| s.first <= seq)].last().map_or(0, |s| s.upto(seq))
     }
 
+    /// The hits of a lane from `first` on, in order; what is of no lane is of all.
+    pub fn hits_of(&self, lane: LaneId, first: Seq) -> impl Iterator<Item = Seq> + '_ {
+        self.hits_where(first, move |of| of.is_none_or(|of| of == lane))
+    }
+
     /// Whether it holds at an event from `first` to `last`.
     pub fn holds_within(&self, first: Seq, last: Seq) -> bool {
         self.hits_from(first).next().is_some_and(|s| s <= last)
@@ -92,8 +99,13 @@ impl Tally {
 
     /// The hits from `first` on, in order.
     pub fn hits_from(&self, first: Seq) -> impl Iterator<Item = Seq> + '_ {
+        self.hits_where(first, |_| true)
+    }
+
+    fn hits_where(&self, first: Seq, is_wanted: impl Fn(Option<LaneId>) -> bool) -> impl Iterator<Item = Seq> {
         let stretches = &self.stretches[self.stretches.partition_point(|s| s.last < first)..];
-        stretches.iter().flat_map(move |s| (s.first.max(first).0..=s.last.0).map(Seq))
+        let wanted = stretches.iter().filter(move |s| is_wanted(s.lane));
+        wanted.flat_map(move |s| (s.first.max(first).0..=s.last.0).map(Seq))
     }
 }
 
@@ -121,7 +133,7 @@ impl Scan {
             state.seq = envelope.seq;
         }
         if self.probe.holds(envelope, state) {
-            tally.push(envelope.seq);
+            tally.push(envelope.seq, envelope.episode.map(|_| envelope.lane));
         }
         if tally.is_whole() {
             self.state = None;
@@ -204,11 +216,17 @@ mod tests {
 
     #[test]
     fn stretches_answer_as_a_list_of_all_hits_would() {
+        // Two lanes take turns of two and three events; some are of no lane.
+        let lane_of = |seq: Seq| [Some(LaneId(0)), Some(LaneId(0)), Some(LaneId(1)), None, Some(LaneId(1))][(seq.0 % 5) as usize];
         for pattern in 0u32..1 << 9 {
             let hits: Vec<Seq> = (1..=9).filter(|n| pattern & (1 << (n - 1)) != 0).map(Seq).collect();
             let mut tally = Tally { end: Seq(9), read_upto: Seq(9), ..Tally::default() };
-            hits.iter().for_each(|seq| tally.push(*seq));
+            hits.iter().for_each(|seq| tally.push(*seq, lane_of(*seq)));
             assert_eq!(tally.hits_from(Seq(0)).collect::<Vec<_>>(), hits);
+            for lane in [LaneId(0), LaneId(1)] {
+                let of_lane: Vec<Seq> = hits.iter().copied().filter(|s| lane_of(*s).is_none_or(|l| l == lane)).collect();
+                assert_eq!(tally.hits_of(lane, Seq(0)).collect::<Vec<_>>(), of_lane);
+            }
             assert_eq!(tally.count(), hits.len());
             for at in (0..=11).map(Seq) {
                 assert_eq!(tally.after(at), Some(hits.iter().copied().find(|s| *s > at)), "{hits:?} after {at}");
@@ -223,7 +241,7 @@ mod tests {
     #[test]
     fn what_always_holds_takes_one_stretch() {
         let mut tally = Tally::default();
-        (1..=100_000).for_each(|n| tally.push(Seq(n)));
+        (1..=100_000).for_each(|n| tally.push(Seq(n), Some(LaneId(1))));
         assert_eq!((tally.stretches.len(), tally.count()), (1, 100_000));
     }
 }

@@ -138,35 +138,12 @@ pub enum Scope {
 impl Scope {
     /// The scopes of a pane on a screen, the narrowest first.
     pub fn of(screen: ScreenId, pane: PaneId) -> Vec<Scope> {
-        if pane == PaneId::Transcript {
-            // Its rows can be opened, too: the playhead goes there.
-            return vec![Scope::Chain, Scope::List, Scope::Anywhere];
-        }
-        let narrow = match pane {
-            PaneId::Chain | PaneId::Transcript => Some(Scope::Chain),
-            PaneId::Reward | PaneId::Curves => Some(Scope::Chart),
-            PaneId::Episodes | PaneId::Checkpoints | PaneId::Rules | PaneId::Tools | PaneId::Log => Some(Scope::List),
-            PaneId::Gpu
-            | PaneId::Alerts
-            | PaneId::Memory
-            | PaneId::Inspector
-            | PaneId::Timeline
-            | PaneId::Compare
-            | PaneId::Rollout
-            | PaneId::RuleDetail
-            | PaneId::Silences
-            | PaneId::Vitals
-            | PaneId::Evaluations
-            | PaneId::Prompt
-            | PaneId::Recall
-            | PaneId::Request => None,
-        };
         let wide = match screen {
             ScreenId::Checkpoints => Some(Scope::Checkpoints),
             ScreenId::Alerts => Some(Scope::Alerts),
             ScreenId::Live | ScreenId::Replay | ScreenId::Training | ScreenId::Memory | ScreenId::Log => None,
         };
-        narrow.into_iter().chain(wide).chain([Scope::Anywhere]).collect()
+        pane.spec().scopes.iter().copied().chain(wide).chain([Scope::Anywhere]).collect()
     }
 
     /// Said behind a key in help and README.

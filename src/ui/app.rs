@@ -466,6 +466,10 @@ impl App {
         buffer
     }
 
+    fn scene(&self) -> panes::replay::Scene<'_> {
+        panes::replay::Scene { state: &self.state, desk: &self.desk, view: &self.view, playback: self.playback.as_ref() }
+    }
+
     fn context(&self) -> Context<'_> {
         Context {
             state: &self.state,
@@ -548,11 +552,11 @@ impl App {
                     }
                 }
                 Effect::Copy(form) => {
-                    let copied = copy(form, &self.state, &self.view, self.options.state.as_deref(), in_tmux());
+                    let copied = copy(form, self.scene(), self.options.state.as_deref(), in_tmux());
                     self.outbox.extend(copied.bytes);
                     self.notice = copied.told;
                 }
-                Effect::Export(argument) => self.notice = export(&argument, &self.state, &self.view),
+                Effect::Export(argument) => self.notice = export(&argument, self.scene()),
                 Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),

@@ -2,9 +2,8 @@
 
 use super::export::write_new;
 use super::lang;
+use super::panes::replay::Scene;
 use super::records::{in_view, records, text};
-use super::view::View;
-use crate::state::DashState;
 use crate::ui::lang::tr;
 use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
@@ -28,16 +27,16 @@ pub struct Copied {
 }
 
 /// Copies the row in view of the focused pane. What is too long for the terminal is written below `directory`.
-pub fn copy(form: Form, state: &DashState, view: &View, directory: Option<&Path>, in_tmux: bool) -> Copied {
+pub fn copy(form: Form, scene: Scene<'_>, directory: Option<&Path>, in_tmux: bool) -> Copied {
     let told = |told: String| Copied { told, ..Copied::default() };
-    let title = lang::text(view.focus.title());
-    let records = match records(state, view) {
+    let title = lang::text(scene.view.focus.title());
+    let records = match records(scene) {
         Ok(records) => records,
         Err(error) => return told(format!("{title}: {error}")),
     };
-    let Some(index) = in_view(&records, state, view) else { return told(tr!("{title}: there is nothing to copy yet", title = title)) };
+    let Some(index) = in_view(&records, scene) else { return told(tr!("{title}: there is nothing to copy yet", title = title)) };
     let (content, extension) = match form {
-        Form::Text => (text(&records[index], index, state, view), "txt"),
+        Form::Text => (text(&records[index], index, scene), "txt"),
         Form::Json => (records[index].to_string(), "json"),
     };
     match sequence(&content, in_tmux) {
@@ -77,15 +76,16 @@ fn to_file(content: &str, extension: &str, directory: Option<&Path>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::panes::testing::typical;
-    use crate::ui::view::PaneId;
+    use crate::state::DashState;
+    use crate::ui::panes::testing::{scene, typical};
+    use crate::ui::view::{PaneId, View};
 
     #[test]
     fn a_row_goes_to_the_terminal_and_through_tmux() {
         assert_eq!(sequence("hi", false).unwrap(), b"\x1b]52;c;aGk=\x1b\\");
         let both = String::from_utf8(sequence("hi", true).unwrap()).unwrap();
         assert!(both.ends_with("\x1bPtmux;\x1b\x1b]52;c;aGk=\x1b\x1b\\\x1b\\"), "{both:?}");
-        let copied = copy(Form::Text, &typical(), &View::default(), None, false);
+        let copied = copy(Form::Text, scene(&typical(), &View::default()), None, false);
         assert!(copied.bytes.starts_with(b"\x1b]52;c;") && copied.told.contains("Thought chain"));
     }
 
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn with_nothing_to_copy_nothing_is_sent() {
         let view = View { focus: PaneId::Alerts, ..View::default() };
-        let copied = copy(Form::Json, &DashState::default(), &view, None, false);
+        let copied = copy(Form::Json, scene(&DashState::default(), &view), None, false);
         assert!(copied.bytes.is_empty() && copied.told.contains("nothing"));
     }
 }

@@ -91,6 +91,9 @@ impl Looking {
             let found = desk.book.find(lane, episode).map(|e| e.first);
             return (found.is_some() || desk.book.is_whole()).then_some(found);
         }
+        if self.what == Sought::Match {
+            return desk.match_elsewhere(desk.tallies.get(&Quest::Search)?, self.from, self.forward);
+        }
         // Of what nobody has begun to read for, nothing is known.
         let tallies: Vec<&Tally> = quests.iter().map(|q| desk.tallies.get(q).map(|t| &**t)).collect::<Option<_>>()?;
         if self.forward {
@@ -100,6 +103,33 @@ impl Looking {
         }
         let before: Option<Vec<Option<Seq>>> = tallies.iter().map(|t| t.before(self.from)).collect();
         before.map(|found| found.into_iter().flatten().max())
+    }
+}
+
+impl ReplayDesk {
+    /// The nearest match in the episodes that begin after `from`, or before it; unset while it is not known. Lanes run side by side:
+    /// by the order in which episodes begin, each is gone through once and none is left out.
+    fn match_elsewhere(&self, tally: &Tally, from: Seq, forward: bool) -> Option<Option<Seq>> {
+        let episodes = &self.book.episodes;
+        let place = if forward { episodes.partition_point(|e| e.first <= from) } else { episodes.partition_point(|e| e.first < from) };
+        let places: Box<dyn Iterator<Item = usize>> = if forward { Box::new(place..episodes.len()) } else { Box::new((0..place).rev()) };
+        for at in places {
+            let episode = &episodes[at];
+            let next = episodes[at + 1..].iter().find(|e| e.lane == episode.lane).map(|e| e.first);
+            // Up to there it is known what is of this episode, and what holds.
+            let known = self.book.read_upto.min(tally.read_upto);
+            let mut hits =
+                tally.hits_of(episode.lane, episode.first).take_while(|hit| *hit <= known && next.is_none_or(|next| *hit < next));
+            let hit = if forward { hits.next() } else { hits.last() };
+            let is_whole = next.is_some_and(|next| known.next() >= next) || self.book.is_whole() && tally.is_whole();
+            if hit.is_some() && (forward || is_whole) {
+                return Some(hit);
+            }
+            if !is_whole {
+                return None;
+            }
+        }
+        (!forward || self.book.is_whole() && tally.is_whole()).then_some(None)
     }
 }
 
@@ -149,5 +179,70 @@ impl Desk {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{DecisionSettled, Envelope};
+    use crate::source::{Probe, Scan};
+
+    struct At(&'static [u64]);
+
+    impl Probe for At {
+        fn holds(&self, envelope: &Envelope, _: &DashState) -> bool {
+            self.0.contains(&envelope.seq.0)
+        }
+
+        fn asks_state(&self) -> bool {
+            false
+        }
+    }
+
+    /// Two lanes that take turns, event by event; from 11 on the first one plays another episode. Read up to an event.
+    fn desk(hits: &'static [u64], read_upto: u64) -> ReplayDesk {
+        let mut book = Book::new(Seq(14));
+        let mut scan = Scan::new(Arc::new(At(hits)), Seq(14));
+        for n in 1..=read_upto {
+            let (lane, episode) = if n > 10 { (0, 2) } else { (1 - n % 2, 1) };
+            let envelope = Envelope {
+                seq: Seq(n),
+                t_ns: n,
+                lane: LaneId(lane as u32),
+                episode: Some(EpisodeId(episode)),
+                step: None,
+                event: DecisionSettled { duration_ns: 1 }.into(),
+            };
+            book.note(&envelope);
+            scan.note(&envelope);
+        }
+        ReplayDesk { book: Arc::new(book), tallies: [(Quest::Search, scan.tally)].into(), ..ReplayDesk::default() }
+    }
+
+    fn answer(desk: &ReplayDesk, from: u64, forward: bool) -> Option<Option<u64>> {
+        let looking = Looking { what: Sought::Match, from: Seq(from), forward };
+        looking.answer(&[Quest::Search], desk).map(|found| found.map(|seq| seq.0))
+    }
+
+    #[test]
+    fn a_search_goes_through_lanes_that_run_side_by_side_and_leaves_none_out() {
+        let desk = desk(&[3, 4, 8, 9, 13], 14);
+        // From the first lane's episode (3 and 9) to the second one's, which began later, though 4 comes before 9.
+        assert_eq!(answer(&desk, 1, true), Some(Some(4)));
+        assert_eq!(answer(&desk, 2, true), Some(Some(13)));
+        assert_eq!(answer(&desk, 11, true), Some(None));
+        assert_eq!(answer(&desk, 11, false), Some(Some(8)));
+        assert_eq!(answer(&desk, 2, false), Some(Some(9)));
+        assert_eq!(answer(&desk, 1, false), Some(None));
+    }
+
+    #[test]
+    fn what_is_not_read_yet_is_not_answered() {
+        let early = desk(&[4, 13], 6);
+        assert_eq!(answer(&early, 1, true), Some(Some(4)));
+        assert_eq!(answer(&early, 2, true), None);
+        assert_eq!(answer(&early, 11, false), None, "a later match of that lane may come");
+        assert_eq!(answer(&early, 1, false), Some(None));
     }
 }

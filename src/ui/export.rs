@@ -1,9 +1,8 @@
 //! `:export`: what the focused pane shows, as a file that did not exist before.
 
 use super::lang;
+use super::panes::replay::{Scene, read_so_far};
 use super::records::{cells, records};
-use super::view::View;
-use crate::state::DashState;
 use crate::ui::lang::tr;
 use serde_json::Value;
 use std::fs::OpenOptions;
@@ -11,7 +10,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Does it; gives what to tell.
-pub fn export(argument: &str, state: &DashState, view: &View) -> String {
+pub fn export(argument: &str, scene: Scene<'_>) -> String {
     let (format, file) = argument.split_once(' ').unwrap_or((argument, ""));
     let form = match format {
         "csv" => csv,
@@ -21,8 +20,8 @@ pub fn export(argument: &str, state: &DashState, view: &View) -> String {
     if file.trim().is_empty() {
         return tr!("export {format} needs a file, such as: export {format} rewards.{format}", format = format);
     }
-    let title = lang::text(view.focus.title());
-    let records = match records(state, view) {
+    let title = lang::text(scene.view.active().title());
+    let records = match records(scene) {
         Ok(records) if records.is_empty() => return tr!("{title}: there is nothing to export yet", title = title),
         Ok(records) => records,
         Err(error) => return format!("{title}: {error}"),
@@ -31,7 +30,10 @@ pub fn export(argument: &str, state: &DashState, view: &View) -> String {
     match write_new(&path, &form(&records)) {
         Ok(()) => {
             let records = super::widgets::format::counted(records.len() as u64, "record");
-            tr!("wrote {records} of {title} to {path}", records = records, title = title, path = path.display())
+            let told = tr!("wrote {records} of {title} to {path}", records = records, title = title, path = path.display());
+            // What was not read yet is not in the file.
+            let is_read = scene.playback.is_none() || scene.desk.replay.book.is_whole();
+            if is_read { told } else { format!("{told}; {}", read_so_far(scene.desk)) }
         }
         Err(error) => failure(&path, &error),
     }
@@ -111,14 +113,15 @@ fn no_formula(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::DashState;
     use crate::ui::panes::curves::Figure;
-    use crate::ui::panes::testing::typical;
-    use crate::ui::view::PaneId;
+    use crate::ui::panes::testing::{scene, typical};
+    use crate::ui::view::{PaneId, View};
 
     fn exported(format: &str, view: &View) -> String {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("out file");
-        let told = export(&format!("{format} {}", file.display()), &typical(), view);
+        let told = export(&format!("{format} {}", file.display()), scene(&typical(), view));
         assert!(told.starts_with("wrote "), "{told}");
         std::fs::read_to_string(file).unwrap()
     }
@@ -171,13 +174,13 @@ mod tests {
         let file = dir.path().join("there.csv");
         std::fs::write(&file, "mine").unwrap();
         let (state, view) = (typical(), View::default());
-        assert!(export(&format!("csv {}", file.display()), &state, &view).contains("there already"));
+        assert!(export(&format!("csv {}", file.display()), scene(&state, &view)).contains("there already"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-        assert!(export("xml a", &state, &view).contains("csv or json"));
-        assert!(export("csv", &state, &view).contains("needs a file"));
-        assert!(export(&format!("csv {}", dir.path().join("no/such").display()), &state, &view).contains("no/such"));
+        assert!(export("xml a", scene(&state, &view)).contains("csv or json"));
+        assert!(export("csv", scene(&state, &view)).contains("needs a file"));
+        assert!(export(&format!("csv {}", dir.path().join("no/such").display()), scene(&state, &view)).contains("no/such"));
         let fresh = dir.path().join("fresh.csv");
-        assert!(export(&format!("csv {}", fresh.display()), &DashState::default(), &view).contains("nothing"));
+        assert!(export(&format!("csv {}", fresh.display()), scene(&DashState::default(), &view)).contains("nothing"));
         assert!(!fresh.exists());
     }
 

@@ -31,6 +31,7 @@ mod screen;
 pub mod session;
 pub mod shot;
 mod status;
+mod steer;
 mod still;
 mod stops;
 mod terminal;

@@ -1,82 +1,78 @@
 //! What the focused pane shows, as records: for copies and exports.
 
 use super::lang::tr;
-use super::panes::{alerts, chain, checkpoints, curves, log, rules, tools};
-use super::view::{PaneId, Scroll, View};
+use super::panes::alerts::Alert;
+use super::panes::replay::{Scene, transcript};
+use super::panes::{chain, log};
+use super::view::{PaneId, Scroll};
 use crate::event::num::Float;
-use crate::state::{DashState, LaneState, Row, RowKind, ToolStats};
+use crate::state::{Row, RowKind, SeriesPoint, ToolStats};
 use serde::Serialize;
 use serde_json::{Error, Value, json};
 
 /// The records of the focused pane, in the order in which it shows them.
-pub fn records(state: &DashState, view: &View) -> Result<Vec<Value>, Error> {
-    let lane = state.lane(view.lane);
-    match view.active() {
-        PaneId::Chain => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
-        pane @ (PaneId::Reward | PaneId::Curves) => Ok(curves::records(state, view, pane)),
-        PaneId::Tools => all(tools::ordered(state).into_iter().map(tool)),
-        PaneId::Gpu => all(state.telemetry_history.last().iter().map(|(t_ns, sample)| json!({"t_ns": t_ns, "sample": sample}))),
-        PaneId::Alerts => all(alerts::current(state).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
-        PaneId::Log => {
-            let mut shown: Vec<_> = log::stood(state, &view.log, Scroll::default()).collect();
-            shown.reverse();
-            all(shown.into_iter())
-        }
-        PaneId::Memory | PaneId::Inspector | PaneId::Prompt | PaneId::Recall => all(lane.iter().map(|l| &l.episode)),
-        PaneId::Transcript => all(lane.iter().flat_map(|l| l.transcript.rows.iter())),
-        PaneId::Episodes => all(state.episodes.iter()),
-        PaneId::Timeline => all(lane.iter().flat_map(|l| steps(l))),
-        PaneId::Checkpoints => all(checkpoints::ordered(state).into_iter()),
-        PaneId::Compare | PaneId::Rollout | PaneId::Silences | PaneId::Request => Ok(Vec::new()),
-        PaneId::Rules | PaneId::RuleDetail => all(rules::shown(state, view).iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change}))),
-        PaneId::Vitals => all(state.updates.iter()),
-        PaneId::Evaluations => all(state.evaluations.iter()),
-    }
+pub fn records(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    (scene.view.active().spec().records)(scene)
 }
 
 /// The record that a copy is of: the lowest row in view where the newest stands below, the first where it stands above.
-pub fn in_view(records: &[Value], state: &DashState, view: &View) -> Option<usize> {
-    let scroll = view.scroll_of(view.focus);
-    let last = records.len().checked_sub(1)?;
-    Some(match view.active() {
-        PaneId::Chain => {
-            let transcript = &state.lane(view.lane)?.transcript;
-            let seq = chain::cursor_row(view, state)?.seq;
-            transcript.rows.iter().position(|row| row.seq == seq)?
-        }
-        PaneId::Log => {
-            // Those that came since following stopped stand below what is seen.
-            let below = records.len().saturating_sub(log::stood(state, &view.log, scroll).count());
-            last.saturating_sub(scroll.up.saturating_add(below))
-        }
-        PaneId::Alerts => scroll.up.min(last),
-        PaneId::Transcript => {
-            let seq = view.replay.place.map_or(state.seq, |place| place.cursor.seq);
-            state.lane(view.lane)?.transcript.rows.iter().rposition(|row| row.seq <= seq)?
-        }
-        PaneId::Tools => tools::chosen_index(state, view),
-        PaneId::Checkpoints => checkpoints::chosen_index(state, &view.shelf),
-        PaneId::Rules | PaneId::RuleDetail => rules::at(&rules::shown(state, view), view),
-        pane @ (PaneId::Reward | PaneId::Curves) => curves::in_view(state, view, pane)?,
-        PaneId::Gpu
-        | PaneId::Memory
-        | PaneId::Episodes
-        | PaneId::Inspector
-        | PaneId::Timeline
-        | PaneId::Compare
-        | PaneId::Rollout
-        | PaneId::Silences
-        | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall
-        | PaneId::Request => last,
-    })
+pub fn in_view(records: &[Value], scene: Scene<'_>) -> Option<usize> {
+    (scene.view.active().spec().in_view)(records, scene).filter(|index| *index < records.len())
+}
+
+pub fn chain_in_view(_: &[Value], scene: Scene<'_>) -> Option<usize> {
+    let seq = chain::cursor_row(scene.view, scene.state)?.seq;
+    scene.lane()?.transcript.rows.iter().position(|row| row.seq == seq)
+}
+
+pub fn transcript_in_view(_: &[Value], scene: Scene<'_>) -> Option<usize> {
+    let seq = scene.view.replay.place.map_or(scene.state.seq, |place| place.cursor.seq);
+    transcript::rows(scene).row_at(seq)
+}
+
+pub fn log(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    let mut shown: Vec<_> = log::stood(scene.state, &scene.view.log, Scroll::default()).collect();
+    shown.reverse();
+    all(shown.into_iter())
+}
+
+pub fn log_in_view(records: &[Value], scene: Scene<'_>) -> Option<usize> {
+    let scroll = scene.view.scroll_of(PaneId::Log);
+    // Those that came since following stopped stand below what is seen.
+    let below = records.len().saturating_sub(log::stood(scene.state, &scene.view.log, scroll).count());
+    Some(records.len().checked_sub(1)?.saturating_sub(scroll.up.saturating_add(below)))
+}
+
+pub fn alerts(alerts: &[Alert<'_>]) -> Result<Vec<Value>, Error> {
+    all(alerts.iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change})))
+}
+
+pub fn machine(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    all(scene.state.telemetry_history.last().iter().map(|(t_ns, sample)| json!({"t_ns": t_ns, "sample": sample})))
+}
+
+/// The episode under way.
+pub fn episode(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    all(scene.lane().iter().map(|l| &l.episode))
+}
+
+/// The steps of the episode under way.
+pub fn steps(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    let Some(episode) = scene.lane().map(|l| &l.episode) else { return Ok(Vec::new()) };
+    let step = |p: &SeriesPoint| json!({"episode": episode.episode, "step": p.step, "t_ns": p.t_ns, "reward": Float(p.value)});
+    all(episode.rewards.iter().map(step))
 }
 
 /// A record as people write it.
-pub fn text(record: &Value, index: usize, state: &DashState, view: &View) -> String {
-    let row = matches!(view.focus, PaneId::Chain | PaneId::Transcript).then(|| state.lane(view.lane)?.transcript.rows.get(index)).flatten();
+pub fn text(record: &Value, index: usize, scene: Scene<'_>) -> String {
+    let pane = scene.view.active();
+    let row = if pane == PaneId::Chain {
+        scene.lane().and_then(|l| l.transcript.rows.get(index))
+    } else if pane == PaneId::Transcript {
+        transcript::rows(scene).get(index)
+    } else {
+        None
+    };
     row.map_or_else(|| cells(record).iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("  "), words)
 }
 
@@ -98,16 +94,11 @@ fn flatten(path: &str, value: &Value, out: &mut Vec<(String, String)>) {
     }
 }
 
-fn all<T: Serialize>(items: impl Iterator<Item = T>) -> Result<Vec<Value>, Error> {
+pub fn all<T: Serialize>(items: impl Iterator<Item = T>) -> Result<Vec<Value>, Error> {
     items.map(serde_json::to_value).collect()
 }
 
-fn steps(lane: &LaneState) -> impl Iterator<Item = Value> + '_ {
-    let episode = lane.episode.episode;
-    lane.episode.rewards.iter().map(move |p| json!({"episode": episode, "step": p.step, "t_ns": p.t_ns, "reward": Float(p.value)}))
-}
-
-fn tool((name, t): (&String, &ToolStats)) -> Value {
+pub fn tool((name, t): (&String, &ToolStats)) -> Value {
     let error = t.last_error.as_ref();
     json!({
         "tool": name,
@@ -177,14 +168,16 @@ fn words(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::panes::testing::typical;
-    use crate::ui::view::Scroll;
+    use crate::state::DashState;
+    use crate::ui::panes::testing::{scene, typical};
+    use crate::ui::view::{Scroll, View};
 
     fn copied(view: &View) -> String {
         let state = typical();
-        let records = records(&state, view).unwrap();
-        let index = in_view(&records, &state, view).unwrap();
-        text(&records[index], index, &state, view)
+        let scene = scene(&state, view);
+        let records = records(scene).unwrap();
+        let index = in_view(&records, scene).unwrap();
+        text(&records[index], index, scene)
     }
 
     fn focused(focus: PaneId) -> View {
@@ -235,8 +228,9 @@ mod tests {
     fn with_nothing_there_is_nothing_to_copy() {
         for focus in crate::ui::view::ScreenId::Live.panes().iter().copied() {
             let (state, view) = (DashState::default(), focused(focus));
-            let records = records(&state, &view).unwrap();
-            assert_eq!((records.len(), in_view(&records, &state, &view)), (0, None));
+            let scene = scene(&state, &view);
+            let records = records(scene).unwrap();
+            assert_eq!((records.len(), in_view(&records, scene)), (0, None));
         }
     }
 }

@@ -592,5 +592,7 @@ fn a_list_that_is_filtered_or_sorted_is_made_once() {
     assert_eq!(app.desk.replay.order, None);
 }
 
+#[path = "app/place_tests.rs"]
+mod places;
 #[path = "app/seat_tests.rs"]
 mod seats;

@@ -429,9 +429,9 @@ pub fn held(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> String 
 
 /// Whether it holds in the step of the playhead; in a run, whether it held in this step.
 pub fn holds_here(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> bool {
-    let beat = desk.replay.track.as_ref().and_then(|t| t.beat_at(state.seq).map(|i| t.beats[i].first));
+    let beat = desk.replay.track.as_ref().and_then(|t| t.beat_at(state.seq).map(|i| (t.lane, t.beats[i].first)));
     match (desk.replay.tallies.get(&stop.quest()), beat) {
-        (Some(tally), Some(first)) => tally.holds_within(first, state.seq),
+        (Some(tally), Some((lane, first))) => tally.hits_of(lane, first).next().is_some_and(|hit| hit <= state.seq),
         (Some(tally), None) => tally.holds_within(state.seq, state.seq),
         (None, _) => stop.held_last == Some(state.seq),
     }

@@ -5,11 +5,13 @@ use super::backstage::Ask;
 use super::copy::Form;
 use super::desk::{Desk, Sought};
 use super::find;
-use super::panes::{self, Motion, chain};
+use super::panes::replay::Scene;
+use super::panes::{self, Max, Motion, Travel, chain, curves};
+use super::steer;
 use super::stops::StopEffect;
-use super::view::{Detail, PaneId, PlaybackView, ScreenId, Share, View};
+use super::view::{Detail, PaneId, PlaybackView, ScreenId, Scroll, Share, View};
 use super::widgets::Glyphs;
-use crate::event::{CheckpointId, Command, EpisodeId, LaneId, Pace, Seed, Seq, StepIndex, StepUnit};
+use crate::event::{Command, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};
 use crate::state::DashState;
 use crate::ui::lang::tr;
 use ratatui::layout::Rect;
@@ -161,18 +163,18 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::CopyJson => vec![Effect::Copy(Form::Json)],
         Action::Export => vec![Effect::Export(argument.to_owned())],
         Action::Shot => vec![Effect::Shot(if argument.is_empty() { "svg".into() } else { argument.to_owned() })],
-        Action::TogglePause
-        | Action::Pause
-        | Action::Resume
-        | Action::StepDecision
-        | Action::StepPhase
-        | Action::StepToken
-        | Action::StepEpisode
-        | Action::Slower
-        | Action::Faster
-        | Action::Pace
-        | Action::Seed
-        | Action::Swap => run_action(action, argument, view, facts),
+        Action::TogglePause => steer::toggle(view, facts),
+        Action::Pause => steer::pause(facts),
+        Action::Resume => steer::resume(view, facts),
+        Action::StepDecision => steer::step(StepUnit::Decision, view, facts),
+        Action::StepPhase => steer::step(StepUnit::Phase, view, facts),
+        Action::StepToken => steer::step(StepUnit::Token, view, facts),
+        Action::StepEpisode => steer::step(StepUnit::Episode, view, facts),
+        Action::Slower => steer::change_pace(Pace::slower, view, facts),
+        Action::Faster => steer::change_pace(Pace::faster, view, facts),
+        Action::Pace => steer::set_pace(argument, view, facts),
+        Action::Seed => steer::seed(argument, facts),
+        Action::Swap => steer::swap(argument, facts),
         Action::StepBack | Action::PreviousStep => vec![Effect::StepPlayback(StepUnit::Decision, -1)],
         Action::NextStep => vec![Effect::StepPlayback(StepUnit::Decision, 1)],
         Action::PreviousEpisode if view.screen == ScreenId::Replay => panes::replay::neighbour(view, facts, false),
@@ -182,37 +184,55 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::First => vec![Effect::Seek(Seq(0))],
         Action::Last => vec![Effect::Seek(Seq(u64::MAX))],
         Action::Seek => panes::replay::seek(argument, view, facts),
-        Action::FocusNext
-        | Action::FocusPrevious
-        | Action::FocusPane(_)
-        | Action::FullScreen
-        | Action::Bigger
-        | Action::Smaller
-        | Action::Up
-        | Action::Down
-        | Action::PageUp
-        | Action::PageDown
-        | Action::Top
-        | Action::Bottom
-        | Action::Fold
-        | Action::FoldAll
-        | Action::UnfoldAll
-        | Action::Detail
-        | Action::Raw => view_action(action, view, facts),
+        Action::FocusNext => focus(1, view, facts),
+        Action::FocusPrevious => focus(-1, view, facts),
+        Action::FocusPane(number) => focus_pane(number, view),
+        Action::FullScreen => {
+            view.share = if view.share == Share::Full { Share::Normal } else { Share::Full };
+            Vec::new()
+        }
+        Action::Bigger => {
+            view.share = view.share.bigger();
+            Vec::new()
+        }
+        Action::Smaller => {
+            view.share = view.share.smaller();
+            Vec::new()
+        }
+        Action::Up => travel(Motion::Lines(-1), view, facts),
+        Action::Down => travel(Motion::Lines(1), view, facts),
+        Action::PageUp => travel(Motion::Pages(-1), view, facts),
+        Action::PageDown => travel(Motion::Pages(1), view, facts),
+        Action::Top => travel(Motion::Oldest, view, facts),
+        Action::Bottom => to_newest(view, facts),
+        Action::Fold => fold(view, facts),
+        Action::FoldAll => set_detail(Detail::Brief, view),
+        Action::UnfoldAll => set_detail(Detail::Full, view),
+        Action::Detail => {
+            view.detail = view.detail.next();
+            Vec::new()
+        }
+        Action::Raw => {
+            view.raw = !view.raw;
+            Vec::new()
+        }
         Action::NextLane => lane(argument, view, facts),
         Action::Overlay => chain::next_overlay(view, facts.state),
-        Action::SmoothLess
-        | Action::SmoothMore
-        | Action::LogAxis
-        | Action::XAxis
-        | Action::Cursor
-        | Action::CursorLeft
-        | Action::CursorRight
-        | Action::ZoomIn
-        | Action::ZoomOut
-        | Action::Series => panes::curves::act(action, argument, view, facts),
-        Action::Open | Action::Sort | Action::Filter => list_action(action, argument, view, facts),
-        Action::EpisodeList | Action::Inspect => panes::replay::act(action, argument, view, facts),
+        Action::SmoothLess => on_chart(view, |view| curves::smooth(view, -1)),
+        Action::SmoothMore => on_chart(view, |view| curves::smooth(view, 1)),
+        Action::LogAxis => on_chart(view, |view| view.chart.log = !view.chart.log),
+        Action::XAxis => curves::next_axis(view, facts),
+        Action::Cursor => on_chart(view, |view| curves::toggle_cursor(view, facts)),
+        Action::CursorLeft => on_chart(view, |view| curves::sideways(view, facts, false)),
+        Action::CursorRight => on_chart(view, |view| curves::sideways(view, facts, true)),
+        Action::ZoomIn => on_chart(view, |view| curves::zoom(view, facts, 1)),
+        Action::ZoomOut => on_chart(view, |view| curves::zoom(view, facts, -1)),
+        Action::Series => curves::choose(argument, view),
+        Action::Open => (view.active().spec().open)(view, facts),
+        Action::Sort => (view.active().spec().sort)(view, facts),
+        Action::Filter => (view.active().spec().filter)(argument, view, facts),
+        Action::EpisodeList => panes::replay::show(PaneId::Episodes, view, facts),
+        Action::Inspect => panes::replay::show(PaneId::Inspector, view, facts),
         Action::Break
         | Action::BreakIf
         | Action::BreakOnce
@@ -256,10 +276,7 @@ pub fn point(pointer: Pointer, x: u16, y: u16, view: &mut View, facts: &Facts<'_
             if view.popup.is_none() {
                 view.focus = pane;
             }
-            return match pane {
-                PaneId::Timeline => panes::replay::timeline_seq(view, facts, x, y).map(Effect::Seek).into_iter().collect(),
-                _ => panes::replay::click(view, facts, pane, x, y),
-            };
+            return (pane.spec().click)(view, facts, x, y);
         }
         Pointer::WheelUp => scroll(view, facts, pane, Motion::View(-WHEEL)),
         Pointer::WheelDown => scroll(view, facts, pane, Motion::View(WHEEL)),
@@ -281,157 +298,9 @@ pub fn command(line: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     }
 }
 
-/// What the keys of a list do, by the pane that they go to.
-fn list_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    match view.active() {
-        PaneId::Tools if action == Action::Open => {
-            view.popup = Some(PaneId::Request);
-            Vec::new()
-        }
-        PaneId::Log if action == Action::Open => {
-            view.log.whole = !view.log.whole;
-            Vec::new()
-        }
-        PaneId::Log if action == Action::Sort => vec![Effect::Notice(panes::log::sort(view))],
-        PaneId::Log => {
-            view.log.filter = argument.trim().to_lowercase();
-            Vec::new()
-        }
-        PaneId::Rules if action == Action::Filter => {
-            view.rules_filter = argument.trim().to_owned();
-            Vec::new()
-        }
-        PaneId::Rules if action == Action::Open => {
-            view.focus = PaneId::RuleDetail;
-            Vec::new()
-        }
-        PaneId::Checkpoints if action == Action::Open => panes::checkpoints::compare(view, facts),
-        PaneId::Chain
-        | PaneId::Reward
-        | PaneId::Tools
-        | PaneId::Gpu
-        | PaneId::Alerts
-        | PaneId::Memory
-        | PaneId::Transcript
-        | PaneId::Episodes
-        | PaneId::Inspector
-        | PaneId::Timeline
-        | PaneId::Checkpoints
-        | PaneId::Compare
-        | PaneId::Rollout
-        | PaneId::Rules
-        | PaneId::RuleDetail
-        | PaneId::Silences
-        | PaneId::Curves
-        | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall
-        | PaneId::Request => panes::replay::act(action, argument, view, facts),
-    }
-}
-
 fn objection(action: Action, facts: &Facts<'_>) -> Option<String> {
     let entry = super::actions::ACTIONS.iter().find(|e| e.action == action)?;
     entry.refusal(facts.can_command, facts.playback.is_some())
-}
-
-fn run_action(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    use crate::event::RunState;
-    let step = |unit| match facts.playback {
-        Some(_) => vec![Effect::StepPlayback(unit, 1)],
-        None => vec![Effect::Send(Command::Step { lane: view.lane, unit, count: 1 })],
-    };
-    let told = facts.playback.map_or(facts.state.pace.unwrap_or(Pace::Times(1.0)), |p| p.speed);
-    // Until the engine has answered, the pace that was asked for last counts: `)))` is three steps.
-    let current = view.pace_asked.filter(|(_, before)| *before == told).map_or(told, |(asked, _)| asked);
-    let mut pace = |pace: Pace| {
-        view.pace_asked = Some((pace, told));
-        match facts.playback {
-            Some(_) => vec![Effect::SetSpeed(pace)],
-            None => vec![Effect::Send(Command::SetPace(pace))],
-        }
-    };
-    match action {
-        Action::TogglePause => match (facts.playback, facts.state.run_state) {
-            (Some(p), _) if p.playing => vec![Effect::Play(false)],
-            (Some(p), _) => play(view, p),
-            (None, RunState::Running | RunState::Stepping) => vec![Effect::Send(Command::Pause)],
-            (None, RunState::Starting | RunState::Paused | RunState::Ended) => vec![Effect::Send(Command::Resume)],
-        },
-        Action::Pause => vec![facts.playback.map_or(Effect::Send(Command::Pause), |_| Effect::Play(false))],
-        Action::Resume => facts.playback.map_or_else(|| vec![Effect::Send(Command::Resume)], |p| play(view, p)),
-        Action::StepDecision => step(StepUnit::Decision),
-        Action::StepPhase => step(StepUnit::Phase),
-        Action::StepToken => step(StepUnit::Token),
-        Action::StepEpisode => step(StepUnit::Episode),
-        Action::Slower => pace(current.slower()),
-        Action::Faster => pace(current.faster()),
-        Action::Pace => match argument.parse() {
-            Ok(asked) => pace(asked),
-            // The words of the parser are those of the command line.
-            Err(_) => {
-                let text = super::patches::quoted(argument);
-                vec![Effect::Mistake(tr!("`{text}` is not a pace; write max or a factor from 0.1 to 1000, such as 2 or x2", text = text))]
-            }
-        },
-        Action::Seed => match argument.parse::<u64>() {
-            Ok(seed) => vec![Effect::Confirm(Confirm {
-                verb: "seed",
-                name: argument.to_owned(),
-                others: Vec::new(),
-                what: tr!("ends {episodes} under way and begins anew from seed {seed}", episodes = running(facts), seed = seed),
-                command: Command::Reseed { seed: Seed(seed) },
-            })],
-            Err(_) => vec![Effect::Mistake(tr!("`{argument}` is no seed; write a whole number", argument = argument))],
-        },
-        Action::Swap => swap(argument, facts),
-        _ => Vec::new(),
-    }
-}
-
-/// Plays on; at the end, from the beginning again.
-fn play(view: &mut View, playback: &PlaybackView) -> Vec<Effect> {
-    if playback.end == Seq(0) {
-        return vec![Effect::Notice(tr!("the recording holds no events"))];
-    }
-    if playback.head < playback.end {
-        return vec![Effect::Play(true)];
-    }
-    view.place = None;
-    vec![Effect::Seek(Seq(0)), Effect::Play(true), Effect::Notice(tr!("from the beginning again"))]
-}
-
-pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
-    let names: Vec<String> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect();
-    if argument.is_empty() {
-        return vec![Effect::Mistake(tr!("swap needs a checkpoint: {names}", names = names.join(", ")))];
-    }
-    let suffix = format!("-{argument}");
-    let name = names.iter().find(|n| *n == argument || n.ends_with(&suffix)).map_or(argument, String::as_str).to_owned();
-    if !names.contains(&name) {
-        let told = tr!("no checkpoint is named {argument}; there are {names}", argument = argument, names = names.join(", "));
-        return vec![Effect::Mistake(told)];
-    }
-    if facts.state.serving.as_ref().is_some_and(|serving| serving.0 == name) {
-        return vec![Effect::Mistake(tr!("{name} serves already", name = name))];
-    }
-    let from = facts.state.serving.as_ref().map_or("n/a", |c| c.0.as_str());
-    vec![Effect::Confirm(Confirm {
-        verb: "swap",
-        what: tr!("{from} -> {name}, on all lanes, from the next decision on", from = from, name = name),
-        others: names.into_iter().filter(|n| *n != name).collect(),
-        command: Command::Swap { checkpoint: CheckpointId::from(name.as_str()) },
-        name,
-    })]
-}
-
-/// The episodes that run, in words.
-fn running(facts: &Facts<'_>) -> String {
-    match facts.state.lanes.values().filter(|lane| lane.episode.ended.is_none()).count() {
-        1 => tr!("the episode"),
-        count => tr!("{n} episodes", n = count),
-    }
 }
 
 /// The lane that is named, or the next one.
@@ -451,84 +320,66 @@ fn lane(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     }
 }
 
-fn view_action(action: Action, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    let panes = view.screen.panes();
-    if matches!(action, Action::FocusNext | Action::FocusPrevious | Action::FocusPane(_)) {
-        view.popup = None;
-    }
+/// The next pane of the screen gets the focus, or the one before.
+fn focus(by: isize, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    view.popup = None;
+    let panes = panes::of_screen(view, facts.area);
     let at = panes.iter().position(|p| *p == view.focus).unwrap_or(0);
-    match action {
-        Action::FocusNext => view.focus = panes[(at + 1) % panes.len()],
-        Action::FocusPrevious => view.focus = panes[(at + panes.len() - 1) % panes.len()],
-        Action::FocusPane(number) => view.focus = panes[number.min(panes.len() - 1)],
-        Action::FullScreen => view.share = if view.share == Share::Full { Share::Normal } else { Share::Full },
-        Action::Bigger => view.share = view.share.bigger(),
-        Action::Smaller => view.share = view.share.smaller(),
-        Action::Up => scroll(view, facts, view.active(), Motion::Lines(-1)),
-        Action::Down => scroll(view, facts, view.active(), Motion::Lines(1)),
-        Action::PageUp => scroll(view, facts, view.active(), Motion::Pages(-1)),
-        Action::PageDown => scroll(view, facts, view.active(), Motion::Pages(1)),
-        Action::Top => scroll(view, facts, view.active(), Motion::Oldest),
-        Action::Bottom => to_newest(view, facts),
-        Action::Fold => {
-            let scene = panes::replay::Scene { state: facts.state, desk: facts.desk, view, playback: facts.playback };
-            let is_replay = view.screen == ScreenId::Replay;
-            let row = if is_replay { panes::replay::cursor_row(scene) } else { chain::cursor_row(view, facts.state) };
-            if let Some(row) = row {
-                let open = view.folds.get(&row.seq).copied().unwrap_or(view.detail != Detail::Brief);
-                view.folds.insert(row.seq, !open);
-            }
-        }
-        Action::FoldAll => {
-            view.folds.clear();
-            view.detail = Detail::Brief;
-        }
-        Action::UnfoldAll => {
-            view.folds.clear();
-            view.detail = Detail::Full;
-        }
-        Action::Detail => view.detail = view.detail.next(),
-        Action::Raw => view.raw = !view.raw,
-        _ => {}
+    view.focus = panes[(at + panes.len()).saturating_add_signed(by) % panes.len()];
+    Vec::new()
+}
+
+fn focus_pane(number: usize, view: &mut View) -> Vec<Effect> {
+    view.popup = None;
+    let panes = view.screen.panes();
+    view.focus = panes[number.min(panes.len() - 1)];
+    Vec::new()
+}
+
+/// Folds the row at the cursor, or unfolds it.
+fn fold(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let is_replay = view.screen == ScreenId::Replay;
+    let row = if is_replay { panes::replay::cursor_row(Scene::seen(view, facts)) } else { chain::cursor_row(view, facts.state) };
+    if let Some(seq) = row.map(|row| row.seq) {
+        let open = view.folds.get(&seq).copied().unwrap_or(view.detail != Detail::Brief);
+        view.folds.insert(seq, !open);
     }
+    Vec::new()
+}
+
+fn set_detail(detail: Detail, view: &mut View) -> Vec<Effect> {
+    view.folds.clear();
+    view.detail = detail;
+    Vec::new()
+}
+
+fn on_chart(view: &mut View, change: impl FnOnce(&mut View)) -> Vec<Effect> {
+    change(view);
+    Vec::new()
+}
+
+fn travel(motion: Motion, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    scroll(view, facts, view.active(), motion);
     Vec::new()
 }
 
 pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, motion: Motion) {
     // What is not shown has no height, and nobody scrolls it.
     let Some(inside) = panes::inside(view, facts.area, pane) else { return };
-    match pane {
-        PaneId::Chain => view.place = chain::moved(view, facts.state, inside, facts.glyphs, motion),
-        PaneId::Transcript | PaneId::Episodes | PaneId::Inspector | PaneId::Timeline => {
-            panes::replay::scroll(view, facts, pane, inside, motion);
-        }
-        PaneId::Checkpoints => panes::checkpoints::scroll_list(view, facts, inside.1, motion),
-        PaneId::Rules => panes::rules::scroll(view, facts, inside.1, motion),
-        PaneId::Tools => panes::tools::scroll(view, facts, motion),
-        PaneId::Compare => panes::checkpoints::scroll_compare(view, facts, inside, motion),
-        PaneId::Reward | PaneId::Curves => panes::curves::scroll(view, facts, motion),
-        PaneId::Gpu
-        | PaneId::Alerts
-        | PaneId::Log
-        | PaneId::Memory
-        | PaneId::Rollout
-        | PaneId::RuleDetail
-        | PaneId::Silences
-        | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall
-        | PaneId::Request => scroll_list(view, facts.state, pane, inside, motion),
+    match pane.spec().travel {
+        Travel::Own(go) => go(view, facts, inside, motion),
+        Travel::Lines(max) => scroll_list(view, facts, (pane, inside), motion, max),
+        Travel::Nowhere => {}
     }
 }
 
 /// The log begins at its newest line, which is the lowest; the other lists begin at the top.
-fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, inside: (u16, u16), motion: Motion) {
+fn scroll_list(view: &mut View, facts: &Facts<'_>, (pane, inside): (PaneId, (u16, u16)), motion: Motion, max: Max) {
     let mut slot = view.scroll_of(pane);
     if slot.follow {
-        slot.total_at_stop = state.log.total();
+        slot.total_at_stop = facts.state.log.total();
     }
-    let max = panes::scroll_max(state, view, pane, super::view::Scroll { follow: false, ..slot }, inside);
+    let max = max(Scene::seen(view, facts), facts.glyphs, Scroll { follow: false, ..slot }, inside);
     let down = match motion {
         Motion::Lines(lines) | Motion::View(lines) => lines,
         Motion::Pages(pages) => pages * i64::from(inside.1.saturating_sub(1).max(1)),
@@ -541,39 +392,18 @@ fn scroll_list(view: &mut View, state: &DashState, pane: PaneId, inside: (u16, u
     view.scroll.insert(pane, slot);
 }
 
-fn to_newest(view: &mut View, facts: &Facts<'_>) {
-    match view.active() {
-        PaneId::Chain => view.place = None,
-        PaneId::Transcript => view.replay.place = None,
-        PaneId::Log => {
-            view.scroll.remove(&PaneId::Log);
-        }
-        PaneId::Reward | PaneId::Curves => panes::curves::to_newest(view),
-        PaneId::Tools
-        | PaneId::Gpu
-        | PaneId::Alerts
-        | PaneId::Memory
-        | PaneId::Episodes
-        | PaneId::Inspector
-        | PaneId::Timeline
-        | PaneId::Checkpoints
-        | PaneId::Compare
-        | PaneId::Rollout
-        | PaneId::Rules
-        | PaneId::RuleDetail
-        | PaneId::Silences
-        | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall
-        | PaneId::Request => scroll(view, facts, view.active(), Motion::Lines(i64::from(i32::MAX))),
+fn to_newest(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    match view.active().spec().newest {
+        Some(follow) => follow(view),
+        None => scroll(view, facts, view.active(), Motion::Lines(i64::from(i32::MAX))),
     }
+    Vec::new()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::RunState;
+    use crate::event::{RunState, Seed};
 
     fn facts(state: &DashState) -> Facts<'_> {
         Facts {

@@ -92,31 +92,7 @@ pub enum PaneId {
 
 impl PaneId {
     pub fn title(self) -> &'static str {
-        match self {
-            PaneId::Chain => "Thought chain",
-            PaneId::Reward => "Reward",
-            PaneId::Tools => "Tools",
-            PaneId::Gpu => "GPU",
-            PaneId::Alerts => "Alerts",
-            PaneId::Log => "Log",
-            PaneId::Memory => "Memory and state",
-            PaneId::Transcript => "Transcript",
-            PaneId::Episodes => "Episodes",
-            PaneId::Inspector => "State",
-            PaneId::Timeline => "Timeline",
-            PaneId::Checkpoints => "Checkpoints",
-            PaneId::Compare => "Compare",
-            PaneId::Rollout => "Rollout",
-            PaneId::Rules => "Rules",
-            PaneId::RuleDetail => "Rule",
-            PaneId::Silences => "Silences",
-            PaneId::Curves => "Curves",
-            PaneId::Vitals => "Vital signs",
-            PaneId::Evaluations => "Evaluations",
-            PaneId::Prompt => "Prompt",
-            PaneId::Recall => "Compressed memory",
-            PaneId::Request => "Request and response",
-        }
+        self.spec().title
     }
 
     /// The digit that focuses it on `screen`, for those that have one there.

@@ -40,6 +40,30 @@ fn a_paused_message_goes_on_where_it_was() {
 }
 
 #[test]
+fn how_long_a_lane_stood_still_is_no_part_of_how_long_it_thought() {
+    const MINUTE_NS: u64 = 60_000_000_000;
+    let mut rig = paused(streaming(2));
+    rig.step(0, StepUnit::Token, 2);
+    rig.clock.advance(MINUTE_NS);
+    rig.step(0, StepUnit::Token, 1);
+    rig.clock.advance(MINUTE_NS);
+    // The other lane goes on while this one stands still, and the other way round.
+    rig.step(1, StepUnit::Token, 2);
+    rig.clock.advance(MINUTE_NS);
+    assert_eq!(rig.ask(Command::Resume), None);
+    rig.clock.advance(7);
+    rig.turns(300);
+    let first = rig.events.iter().filter(|e| e.step == Some(StepIndex(1)) && e.episode == Some(EpisodeId(1)));
+    let spent: Vec<u64> = first
+        .filter_map(|e| match &e.event {
+            Event::MessageCompleted(m) => Some(m.duration_ns),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(spent, [7, 7]);
+}
+
+#[test]
 fn a_step_moves_one_token_of_one_lane() {
     let mut rig = paused(streaming(3));
     let first = rig.step(1, StepUnit::Token, 1);

@@ -28,6 +28,11 @@ fn two_lanes(file: &str) -> (App, Vec<Envelope>) {
             e.error_type = Some(ErrorType::Refused);
         }
     }
+    sat_down(file, events)
+}
+
+/// At the beginning of a recording in two lanes.
+fn sat_down(file: &str, events: Vec<Envelope>) -> (App, Vec<Envelope>) {
     let path = made(&format!("lanes-{file}"), 2, events.clone());
     let mut app = app(Box::new(RecordingSource::open(&path, MonotonicClock::start()).unwrap()), (120, 36));
     app.backstage = Box::new(Stage::default());
@@ -269,4 +274,24 @@ fn a_breakpoint_of_one_lane_is_not_that_of_another() {
         keys(&mut app, "b");
     }
     assert_eq!(app.desk.stops.breaks().count(), 2, "{}", app.notice);
+}
+
+#[test]
+fn the_timeline_marks_what_holds_in_its_own_lane() {
+    let mut events = on_lanes("failure", 2);
+    for envelope in events.iter_mut().filter(|e| e.lane == LaneId(1)) {
+        if let Event::ToolCallFinished(e) = &mut envelope.event {
+            e.error_type = Some(ErrorType::Refused);
+        }
+    }
+    let (mut app, _) = sat_down("marks", events);
+    keys(&mut app, ":break tool-error\n");
+    let marks = |app: &App| shown(app).lines().find(|l| l.contains("mk ")).unwrap().matches('b').count();
+    for (lane, count) in [(0, 0), (1, 6)] {
+        app.view.lane = LaneId(lane);
+        app.view.replay.place = None;
+        settle(&mut app);
+        keys(&mut app, &format!(":seek {lane}:1/3\n"));
+        assert!((lane == 0) == (marks(&app) == 0) && marks(&app) >= count, "lane {lane}: {} {}", marks(&app), shown(&app));
+    }
 }

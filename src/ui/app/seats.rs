@@ -276,10 +276,7 @@ impl App {
                         self.view.lane = lane;
                         self.seek(seq);
                     }
-                    None if self.desk.replay.book.is_whole() => {
-                        return Err(tr!("episode {episode} has no step {step}", episode = episode, step = step));
-                    }
-                    None => return Err(panes::replay::read_so_far(&self.desk)),
+                    None => return Err(panes::replay::no_such_step(&self.desk, (lane, episode), step)),
                 }
             }
         }

@@ -199,7 +199,9 @@ step-step-of-lane-lane = 第 { $step } 步（通道 { $lane }）
 tool-error-at-of-all = 第 { $at }/{ $all } 个工具错误
 match-at-of-all-in-the-recording-at-event-seq = 录制中第 { $at }/{ $all } 处匹配，事件 { $seq }
 stopped-at-bp-number-text-holds-at-event-seq = 停在断点 bp{ $number }：{ $text } 在事件 { $seq } 成立
-episode-episode-has-no-step-step = 回合 { $episode } 没有第 { $step } 步
+episode-episode-has-steps-and-no-step-step = 回合 { $episode } 共 { $steps }，没有第 { $step } 步
+the-recording-holds-no-episode-episode = 录制中没有回合 { $episode }
+the-recording-holds-no-episode-episode-of-lane-lane = 录制的通道 { $lane } 中没有回合 { $episode }
 looking-for-it-in-the-recording-esc-gives-up = 正在录制中查找；esc 放弃
 there-is-no-bp-number = 没有断点 bp{ $number }
 bp-number-is-taken-away = 已取消断点 bp{ $number }
@@ -595,11 +597,11 @@ and-as-the-model-reads-it = 以及模型所读
 cached = 缓存
 n-tokens-share-were-not-read-again = { $n } token ({ $share }) 无需重读
 no-step-was-compressed-yet = 还没有压缩过任何步
+compressed-memory-the-newest-first = 压缩的记忆，最新的在前
 compressed-n-times-before-after-tokens = 压缩 { $n } 次，{ $before } -> { $after } token
 nothing-was-compressed-in-this-episode-every-step-stands-in-the-prompt-word-for-word = 本回合没有压缩：每一步都原样保留在提示词中
 step-n-before-after-tokens-ratio = 第 { $n } 步：{ $before } -> { $after } token{ $ratio }
 held-nothing-to-keep = 没有值得保留的内容
-n-more-lines = 还有 { $n } 行
 
 ## replay: episodes
 
@@ -664,8 +666,8 @@ place-is-no-place-write-1200-3-12-12-41-8s-or-1-23 = `{ $place }` 不是位置�
 ## replay: timeline
 
 no-step-yet = 还没有步
-n-0-h-space-play-pause-l-mark-brace-error-b-break-c-C-run-to-a-stop-seek-41-8s = 0 |<   , h <   space 播放/暂停   . l >   $ >|   [ ] 标记   { $brace } 错误   b 断点   c C 运行到断点   :seek 41.8s
-O-see-T-think-A-act-error-playhead-b-breakpoint-m-mark = O 观测  T 思考  A 动作  ! 错误  ^ 播放头  b 断点  m 标记
+n-0-h-space-play-pause-l-mark-brace-error-b-break-c-C-run-to-a-stop-seek-place = 0 |<   , h <   space 播放/暂停   . l >   $ >|   [ ] 标记   { $brace } 错误   b 断点   c C 运行到断点   :seek { $place }
+O-see-T-think-A-act-error-playhead-b-breakpoint-m-mark-C-swap = O 观测  T 思考  A 动作  ! 错误  ^ 播放头  b 断点  m 标记  C 切换
 
 ## replay: transcript
 

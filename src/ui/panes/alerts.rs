@@ -1,5 +1,6 @@
 //! Pane 5, alerts: the newest state of every rule, what fires first.
 
+use super::lines::more;
 use super::{Pane, notice};
 use crate::event::{AlertState, AlertStateChanged};
 use crate::state::DashState;
@@ -80,6 +81,8 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     for (y, alert) in (0..inner.height()).zip(alerts.iter().skip(skip)) {
         line(&mut inner, y, alert, now);
     }
+    let shown = skip + usize::from(inner.height());
+    more(&mut inner, alerts.len().saturating_sub(shown));
 }
 
 /// One alert: letter, rule, severity, age, summary.

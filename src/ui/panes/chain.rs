@@ -114,14 +114,15 @@ pub fn draw_sheet(inner: &mut Canvas<'_>, sheet: &Sheet<'_>, seen: Seen, height:
         let Some(row) = sheet.rows.get(index).filter(|_| y < height) else { break };
         let until = sheet.rows.get(index + 1).map(|r| r.seq);
         let is_future = sheet.anchor.is_some_and(|anchor| index > anchor) || sheet.is_all_future();
-        for (number, line) in sheet.lines(row).iter().enumerate().skip(skip) {
+        let lines = sheet.lines(row);
+        let said_at = if is_future { said_at(&lines, inner) } else { None };
+        for (number, line) in lines.iter().enumerate().skip(skip) {
             if y >= height {
                 break;
             }
             if is_future {
-                let (line, is_said) = line.future(number == 0, inner);
-                line.draw(inner, y, &sheet.view.search);
-                if !is_said {
+                line.future(said_at == Some(number), inner).draw(inner, y, &sheet.view.search);
+                if number == 0 && said_at.is_none() {
                     inner.text(0, y, ".", Role::Dim);
                 }
             } else {
@@ -162,22 +163,37 @@ fn draw_cursor(inner: &mut Canvas<'_>, y: u16, indent: u16) {
     inner.restyle(0, y, indent, Role::Selected);
 }
 
+/// The line of a row that says that the row is still to come: the first one with room for it; where all are full, the first one is
+/// cut for it. None on a screen too narrow for that.
+fn said_at(lines: &[Line], inner: &Canvas<'_>) -> Option<usize> {
+    let word = inner.measure(&tr!("(future)"));
+    let free = lines.iter().position(|line| line.used(inner) + word < inner.width());
+    free.or((inner.width() >= 3 * word && !lines.is_empty()).then_some(0))
+}
+
 impl Line {
-    /// The line of something that has not happened yet: dim, and said in words on a row's first line; whether it is said.
-    fn future(&self, is_first: bool, inner: &Canvas<'_>) -> (Line, bool) {
+    /// Cells that its spans take.
+    fn used(&self, inner: &Canvas<'_>) -> u16 {
+        self.spans.iter().map(|(text, _)| inner.measure(text)).fold(0, u16::saturating_add)
+    }
+
+    /// The line of something that has not happened yet: dim, and where it is to be said, in words.
+    fn future(&self, is_said: bool, inner: &Canvas<'_>) -> Line {
         let spans: Vec<(String, Role)> = self.spans.iter().map(|(text, _)| (text.clone(), Role::Dim)).collect();
         let right = self.right.as_ref().map(|(text, _)| text.as_str());
-        if !is_first {
-            return (Line { spans, right: right.map(|text| (text.to_owned(), Role::Dim)) }, true);
+        if !is_said {
+            return Line { spans, right: right.map(|text| (text.to_owned(), Role::Dim)) };
         }
-        let used: u16 = spans.iter().map(|(text, _)| inner.measure(text)).sum();
-        let room = inner.width().saturating_sub(used);
-        let word = tr!("(future)");
+        let (word, room) = (tr!("(future)"), inner.width().saturating_sub(self.used(inner)));
         let both = right.map(|text| format!("{text}  {word}")).filter(|both| inner.measure(both) + 2 <= room);
-        let alone = Some(word).filter(|word| inner.measure(word) < room);
-        let is_said = both.is_some() || alone.is_some();
-        let right = both.or(alone).or_else(|| right.map(str::to_owned));
-        (Line { spans, right: right.map(|text| (text, Role::Dim)) }, is_said)
+        let right = Some((both.unwrap_or_else(|| word.clone()), Role::Dim));
+        if inner.measure(&word) < room {
+            return Line { spans, right };
+        }
+        let text: String = spans.iter().map(|(text, _)| text.as_str()).collect();
+        let upto = inner.width().saturating_sub(inner.measure(&word) + 1);
+        let cut = text::truncate(&text, usize::from(upto), inner.glyphs().cut(), inner.glyphs().ambiguous);
+        Line { spans: vec![(cut, Role::Dim)], right }
     }
 
     pub fn holds(&self, needle: &str) -> bool {
@@ -244,7 +260,7 @@ fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
         search_place(ctx)
     };
     let memory = lane.episode.compression_ratio_last.map(|r| tr!("memory {r}:1", r = format!("{r:.1}")));
-    let parts: Vec<String> = [memory, super::memory::context_tokens(ctx, lane)].into_iter().flatten().collect();
+    let parts: Vec<String> = [memory, super::memory::context_tokens(ctx.state, lane)].into_iter().flatten().collect();
     let right = parts.join("  ");
     let end = footer.text_upto(0, width, 0, &left, Role::Dim);
     if end + 2 + footer.measure(&right) <= width {

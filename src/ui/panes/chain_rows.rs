@@ -101,7 +101,7 @@ pub fn lay_out(row: &Row, shape: &Shape, open: Option<bool>) -> Vec<Line> {
             out.episode_end(row, (&word, role), &figures, truth);
         }
         RowKind::Swapped { from, to } => {
-            out.plain('S', &tr!("{from} -> {to}: serves from here on", from = from, to = to), Role::Mark);
+            out.plain('C', &tr!("{from} -> {to}: serves from here on", from = from, to = to), Role::Mark);
         }
         RowKind::Note { text } => out.plain('N', text, Role::Dim),
     }

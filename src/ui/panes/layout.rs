@@ -86,26 +86,24 @@ fn popup_area(w: u16, h: u16) -> Rect {
 }
 
 /// Screens other than the live one: all panes where they have room, the first and the focused one on a usual terminal, the
-/// focused one alone below that, with tabs.
+/// focused one alone below that. Where not all are shown, tabs say which there are.
 fn other(layout: &mut Layout, tier: Tier, (w, h): (u16, u16), view: &View) {
-    let whole = Rect::new(0, 0, w, h);
     let narrow = matches!(tier, Tier::Phone | Tier::One);
-    if narrow && h >= 4 && view.screen.panes().len() > 1 {
-        layout.tabs = Some(Rect::new(0, h - 1, w, 1));
-        layout.panes.push((view.focus, Rect { height: h - 1, ..whole }));
-        return;
-    }
+    let compact = tier == Tier::Compact;
+    let tabs = u16::from((narrow || compact) && h >= 4 && view.screen.panes().len() > 1);
+    layout.tabs = (tabs > 0).then(|| Rect::new(0, h - 1, w, 1));
+    let whole = Rect::new(0, 0, w, h - tabs);
     if narrow || view.share == Share::Full {
         layout.panes.push((view.focus, whole));
         return;
     }
-    let compact = tier == Tier::Compact;
     match view.screen {
         ScreenId::Live | ScreenId::Log => layout.panes.push((view.focus, whole)),
         ScreenId::Replay if compact => replay_compact(layout, whole, view),
         ScreenId::Replay => replay(layout, whole),
         ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory if compact => two(layout, whole, view),
         ScreenId::Checkpoints | ScreenId::Alerts => list_above(layout, whole, view.screen),
+        ScreenId::Memory if tier == Tier::Wide => columns(layout, whole, view.screen),
         ScreenId::Training | ScreenId::Memory => first_left(layout, whole, view.screen),
     }
 }
@@ -172,6 +170,15 @@ fn first_left(layout: &mut Layout, Rect { width, height, .. }: Rect, screen: Scr
         (panes[1], Rect::new(left, 0, width - left, upper)),
         (panes[2], Rect::new(left, upper, width - left, height - upper)),
     ]);
+}
+
+/// All panes beside each other.
+fn columns(layout: &mut Layout, Rect { width, height, .. }: Rect, screen: ScreenId) {
+    let count = screen.panes().len() as u16;
+    for (n, id) in (0u16..).zip(screen.panes()) {
+        let (from, to) = (width * n / count, width * (n + 1) / count);
+        layout.panes.push((*id, Rect::new(from, 0, to - from, height)));
+    }
 }
 
 fn live(layout: &mut Layout, tier: Tier, (w, h): (u16, u16), view: &View) {

@@ -12,6 +12,7 @@ mod hits;
 #[cfg(test)]
 mod hostile_tests;
 mod layout;
+mod lines;
 pub mod log;
 mod memory;
 mod recall;
@@ -20,6 +21,7 @@ mod reward;
 pub mod rules;
 #[cfg(test)]
 mod screens_tests;
+mod spec;
 mod strips;
 #[cfg(test)]
 mod tests;
@@ -30,14 +32,15 @@ pub mod tools;
 pub use chain_sheet::Motion;
 pub use hits::Hits;
 pub use layout::{has_menu_key, has_popups};
+pub use spec::{Max, Travel};
 
 use layout::{Layout, arrange};
 
 use super::chrome::glyphs;
 use super::lang;
-use super::view::{Context, PaneId, Scroll, View};
+use super::view::{Context, PaneId, Scroll, Share, View};
 use super::widgets::{Canvas, Role, text};
-use crate::state::{DashState, LaneState};
+use crate::state::LaneState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -46,10 +49,14 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
     let mut screen = Canvas::new(buffer, area, ctx.theme, glyphs(ctx.caps));
     let layout = arrange(screen.width(), screen.height(), ctx.view);
     for (id, part) in &layout.panes {
-        draw_pane(&mut screen.part(*part), &Pane { ctx, id: *id, framed: layout.framed });
+        (id.spec().draw)(&mut screen.part(*part), &Pane { ctx, id: *id, framed: layout.framed });
     }
     for (id, part) in &layout.strips {
-        strips::draw_strip(&mut screen.part(*part), &Pane { ctx, id: *id, framed: true });
+        let (mut part, pane) = (screen.part(*part), Pane { ctx, id: *id, framed: true });
+        match pane.id.spec().strip {
+            Some(draw) => draw(&mut pane.open(&mut part, ""), ctx),
+            None => (pane.id.spec().draw)(&mut part, &pane),
+        }
     }
     if let Some(part) = layout.summary {
         strips::draw_summary(&mut screen.part(part), ctx);
@@ -66,8 +73,16 @@ pub fn draw(buffer: &mut Buffer, area: Rect, ctx: &Context<'_>) {
     if let Some((id, part)) = layout.popup {
         let mut part = screen.part(part);
         part.blank();
-        draw_pane(&mut part, &Pane { ctx, id, framed: true });
+        (id.spec().draw)(&mut part, &Pane { ctx, id, framed: true });
     }
+}
+
+/// The panes that the focus goes through: those of the screen, then what stands beside them in `area`.
+pub fn of_screen(view: &View, area: Rect) -> Vec<PaneId> {
+    let mut panes = view.screen.panes().to_vec();
+    let beside = arrange(area.width, area.height, &View { share: Share::Normal, ..view.clone() }).panes;
+    panes.extend(beside.into_iter().map(|(id, _)| id).filter(|id| !view.screen.panes().contains(id)));
+    panes
 }
 
 /// Width and height of a pane's inside in `area`, which lies between the status bar and the hints; unset where it is not shown.
@@ -104,64 +119,6 @@ pub fn pane_at(view: &View, area: Rect, x: u16, y: u16) -> Option<PaneId> {
     let lines = [(PaneId::Alerts, alerts), (PaneId::Log, log)];
     let lines = lines.into_iter().filter_map(|(id, part)| Some((id, part?)));
     panes.into_iter().chain(strips).chain(lines).find(|(_, part)| part.contains(at)).map(|(id, _)| id)
-}
-
-/// How far a list with that scrolling can be scrolled from its home in a pane whose inside has that many columns and rows.
-pub fn scroll_max(state: &DashState, view: &View, id: PaneId, scroll: Scroll, inside: (u16, u16)) -> usize {
-    let height = inside.1;
-    match id {
-        PaneId::Log => log::scroll_max(state, &view.log, scroll, height),
-        PaneId::Alerts => alerts::current(state).len().saturating_sub(height as usize),
-        PaneId::Gpu => gpu::devices(state).saturating_sub(1),
-        PaneId::Vitals | PaneId::Evaluations => curves::scroll_max(state, id, height),
-        // The chain and others have a place of their own; the rest show all that they have, or say how much more there is.
-        PaneId::Chain
-        | PaneId::Reward
-        | PaneId::Tools
-        | PaneId::Memory
-        | PaneId::Transcript
-        | PaneId::Episodes
-        | PaneId::Inspector
-        | PaneId::Timeline
-        | PaneId::Checkpoints
-        | PaneId::Compare
-        | PaneId::Rollout
-        | PaneId::Rules
-        | PaneId::RuleDetail
-        | PaneId::Silences
-        | PaneId::Curves => 0,
-        PaneId::Prompt => recall::prompt_scroll_max(state.lane(view.lane), inside),
-        PaneId::Recall => recall::recall_scroll_max(state.lane(view.lane), inside),
-        PaneId::Request => tools::request_scroll_max(state, view, inside),
-    }
-}
-
-fn draw_pane(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    match pane.id {
-        PaneId::Chain => chain::draw(canvas, pane),
-        PaneId::Reward => reward::draw(canvas, pane),
-        PaneId::Tools => tools::draw(canvas, pane),
-        PaneId::Gpu => gpu::draw(canvas, pane),
-        PaneId::Alerts => alerts::draw(canvas, pane),
-        PaneId::Log => log::draw(canvas, pane),
-        PaneId::Memory => memory::draw(canvas, pane),
-        PaneId::Transcript => replay::transcript::draw(canvas, pane),
-        PaneId::Episodes => replay::episodes::draw(canvas, pane),
-        PaneId::Inspector => replay::inspector::draw(canvas, pane),
-        PaneId::Timeline => replay::timeline::draw(canvas, pane),
-        PaneId::Checkpoints => checkpoints::list::draw(canvas, pane),
-        PaneId::Compare => checkpoints::compare::draw(canvas, pane),
-        PaneId::Rollout => checkpoints::rollout::draw(canvas, pane),
-        PaneId::Rules => rules::draw_list(canvas, pane),
-        PaneId::RuleDetail => rules::draw_detail(canvas, pane),
-        PaneId::Silences => rules::draw_silences(canvas, pane),
-        PaneId::Curves => curves::draw_curves(canvas, pane),
-        PaneId::Vitals => curves::vitals::draw(canvas, pane),
-        PaneId::Evaluations => curves::evaluations::draw(canvas, pane),
-        PaneId::Prompt => recall::draw_prompt(canvas, pane),
-        PaneId::Recall => recall::draw_recall(canvas, pane),
-        PaneId::Request => tools::draw_request(canvas, pane),
-    }
 }
 
 /// A pane about to be drawn.

@@ -1,18 +1,22 @@
 //! The alerts screen: rules and what fires, one of them in full, silences.
 
 use super::alerts::{Alert, counts, current, letter};
+use super::lines::{self, Line, wrapped};
 use super::{Motion, Pane, notice};
 use crate::event::AlertState;
 use crate::state::DashState;
 use crate::ui::lang::tr;
 use crate::ui::update::Facts;
-use crate::ui::view::View;
-use crate::ui::widgets::{Canvas, Role, format, text};
+use crate::ui::view::{PaneId, View};
+use crate::ui::widgets::text::{self, Ambiguous};
+use crate::ui::widgets::{Canvas, Role, format};
 
 /// What the list's track of states spans.
 const TRACK_NS: u64 = 30 * 60 * 1_000_000_000;
-/// Cells of that track.
-const TRACK_CELLS: u16 = 12;
+/// Cells of that track: on a wide screen one a minute.
+fn track_cells(width: u16) -> u16 {
+    if width >= 150 { 30 } else { 12 }
+}
 
 fn word(state: AlertState) -> String {
     match state {
@@ -49,6 +53,7 @@ pub fn scroll(view: &mut View, facts: &Facts<'_>, height: u16, motion: Motion) {
         Motion::Row(_) => 0,
     };
     let next = (at(&alerts, view) as i64).saturating_add(lines).clamp(0, alerts.len().saturating_sub(1) as i64);
+    view.scroll.remove(&PaneId::RuleDetail);
     view.rule = alerts.get(next as usize).map(|a| a.change.rule.to_string());
 }
 
@@ -70,7 +75,8 @@ pub fn draw_list(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
     let width = inner.width();
     let wide = width >= 70;
-    let track_at = width.saturating_sub(TRACK_CELLS);
+    let cells = track_cells(width);
+    let track_at = width.saturating_sub(cells);
     inner.text_upto(2, width, 0, &tr!("state"), Role::Dim);
     inner.text_upto(12, width, 0, &tr!("rule"), Role::Dim);
     if wide {
@@ -83,13 +89,14 @@ pub fn draw_list(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         let end = if wide { track_at.saturating_sub(1) } else { width };
         row(&mut inner, y, alert, end, state.t_ns);
         if wide {
-            let track = track(state, alert, inner.glyphs().plain());
+            let track = track(state, alert, cells, inner.glyphs().plain());
             inner.text(track_at, y, &track, Role::Dim);
         }
         if index == here {
             inner.restyle(0, y, width, Role::Selected);
         }
     }
+    lines::more(&mut inner, alerts.len().saturating_sub(skip + rows));
 }
 
 fn badge(alerts: &[Alert<'_>], view: &View) -> String {
@@ -111,14 +118,14 @@ fn row(inner: &mut Canvas<'_>, y: u16, alert: &Alert<'_>, end: u16, now_t_ns: u6
 }
 
 /// The rule's state over the last half hour, one letter a cell: the worst that it was in each.
-fn track(state: &DashState, alert: &Alert<'_>, plain: bool) -> String {
+fn track(state: &DashState, alert: &Alert<'_>, cells: u16, plain: bool) -> String {
     // The right edge is now; what lies before the run is blank.
     let start = i128::from(state.t_ns) - i128::from(TRACK_NS);
-    let step = i128::from(TRACK_NS) / i128::from(TRACK_CELLS);
+    let step = i128::from(TRACK_NS) / i128::from(cells);
     let changes: Vec<(i128, AlertState)> =
         state.alerts.iter().filter(|(_, c)| c.rule == alert.change.rule).map(|(t_ns, c)| (i128::from(*t_ns), c.state)).collect();
     let blank = if plain { "." } else { "·" };
-    (0..i128::from(TRACK_CELLS))
+    (0..i128::from(cells))
         .map(|cell| {
             let (from, to) = (start + cell * step, start + (cell + 1) * step);
             let before = changes.iter().rev().find(|(t_ns, _)| *t_ns <= from).map(|(_, s)| *s);
@@ -143,25 +150,30 @@ pub fn draw_detail(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let alerts = shown(state, view);
     let alert = alerts.get(at(&alerts, view));
     let mut inner = pane.open(canvas, alert.map_or("", |a| a.change.rule.as_str()));
-    let Some(alert) = alert else {
+    if alert.is_none() {
         notice(&mut inner, &tr!("no alert"));
         return;
-    };
-    let (width, ambiguous) = (inner.width() as usize, inner.glyphs().ambiguous);
+    }
+    let lines = detail_lines(state, view, inner.width(), inner.glyphs().ambiguous);
+    lines::draw(&mut inner, &lines, pane.scroll().up);
+}
+
+/// All that there is to say of the rule under the cursor.
+pub fn detail_lines(state: &DashState, view: &View, width: u16, ambiguous: Ambiguous) -> Vec<Line> {
+    let alerts = shown(state, view);
+    let Some(alert) = alerts.get(at(&alerts, view)) else { return Vec::new() };
     let (letter, role) = letter(alert.change.state);
-    let since = format::clock(alert.t_ns);
-    let mut lines = vec![(format!("{letter} {}  {}", word(alert.change.state), tr!("since {clock} of the run", clock = since)), role)];
-    lines.push((tr!("severity {word}", word = alert.change.severity), Role::Text));
-    lines.extend(text::wrap(&alert.change.summary, width, ambiguous).into_iter().map(|l| (l, Role::Text)));
-    lines.push((tr!("expression, labels and runbook n/a: this is an alert of the console itself"), Role::Dim));
-    lines.push((tr!("history, newest first"), Role::Dim));
+    let since = tr!("since {clock} of the run", clock = format::clock(alert.t_ns));
+    let mut lines = vec![Line::of(format!("{letter} {}  {since}", word(alert.change.state)), role)];
+    lines.push(Line::of(tr!("severity {word}", word = alert.change.severity), Role::Text));
+    lines.extend(wrapped(&alert.change.summary, width, ambiguous, Role::Text));
+    let missing = tr!("expression, labels and runbook n/a: this is an alert of the console itself");
+    lines.extend(wrapped(&missing, width, ambiguous, Role::Dim));
+    lines.push(Line::of(tr!("history, newest first"), Role::Dim));
     for (t_ns, change) in state.alerts.iter().rev().filter(|(_, c)| c.rule == alert.change.rule) {
-        lines.push((format!("  {}  {}  {}", format::clock(*t_ns), word(change.state), change.summary), Role::Text));
+        lines.push(Line::of(format!("  {}  {}  {}", format::clock(*t_ns), word(change.state), change.summary), Role::Text));
     }
-    for (y, (line, role)) in (0..inner.height()).zip(&lines) {
-        let end = inner.width();
-        inner.text_upto(0, end, y, line, *role);
-    }
+    lines
 }
 
 /// Silences, once there are some.

@@ -2,10 +2,13 @@
 
 use super::arrange;
 use super::testing::{do_keys, drawn, hostile, typical};
-use crate::event::{AlertState, LogLevel, Seq};
+use crate::event::{AlertState, LogLevel, Seq, StepIndex};
 use crate::state::DashState;
+use crate::ui::actions::Action;
 use crate::ui::desk::Desk;
+use crate::ui::update::{Facts, Pointer, act, point};
 use crate::ui::view::{PaneId, ScreenId, Share, View};
+use crate::ui::widgets::Glyphs;
 use ratatui::layout::Rect;
 
 /// Views of every screen: each pane in focus, and each pane that can stand above the others.
@@ -56,6 +59,113 @@ fn panes_fill_the_screen_and_do_not_overlap() {
             assert!(l.popup.is_none_or(|(_, p)| p.right() <= width && p.bottom() <= height && p.area() > 0));
         }
     }
+}
+
+#[test]
+fn where_not_all_panes_are_shown_tabs_name_them_with_their_digits() {
+    let state = typical();
+    for size in [(80, 24), (45, 22)] {
+        for screen in ScreenId::ALL.into_iter().filter(|s| s.panes().len() > 1) {
+            let mut view = View::default();
+            view.go(screen);
+            let rows = drawn(&state, &view, &Desk::default(), size);
+            let tabs = rows.iter().rev().find(|row| row.contains("[1 ")).unwrap_or_else(|| panic!("{screen:?} {size:?}"));
+            for digit in 2..=screen.panes().len() {
+                assert!(tabs.contains(&format!(" {digit} ")), "{screen:?} {size:?}: {tabs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_that_is_cut_says_how_many_rows_it_lacks() {
+    let mut view = View::default();
+    view.go(ScreenId::Memory);
+    let cut = |view: &View, size| drawn(&typical(), view, &Desk::default(), size).iter().any(|row| row.contains(" +"));
+    assert!(cut(&view, (80, 24)) && !cut(&view, (80, 40)));
+    let mut state = typical();
+    let (t_ns, change) = state.alerts.last().cloned().unwrap();
+    for n in 0..30 {
+        let rule = format!("Rule{n}").into();
+        state.alerts.push((t_ns, crate::event::AlertStateChanged { rule, ..change.clone() }));
+    }
+    for (screen, focus, size) in [
+        (ScreenId::Alerts, PaneId::Rules, (120, 36)),
+        (ScreenId::Live, PaneId::Alerts, (120, 36)),
+        (ScreenId::Live, PaneId::Chain, (45, 22)),
+    ] {
+        let rows = drawn(&state, &View { screen, focus, ..View::default() }, &Desk::default(), size);
+        let hidden = |row: &String| row.split(" +").any(|part| part.starts_with("1") || part.starts_with("2"));
+        assert!(rows.iter().any(hidden), "{screen:?} {focus:?}: {}", rows.join("\n"));
+    }
+}
+
+/// A run with more to say than panes have rows.
+fn wordy() -> DashState {
+    let mut state = typical();
+    let (t_ns, change) = state.alerts.last().cloned().unwrap();
+    let row = |n: u64| crate::state::SwapRow {
+        seq: Seq(n),
+        t_ns: n * 1_000_000_000,
+        from: Some("a".into()),
+        to: format!("to-{n}").as_str().into(),
+    };
+    for n in 1..=40 {
+        state.alerts.push((t_ns + n, crate::event::AlertStateChanged { summary: format!("change {n}").into(), ..change.clone() }));
+        state.swaps.push(row(n));
+    }
+    let lane = state.lanes.values_mut().next().unwrap();
+    for n in 1..=20 {
+        let summary = format!("summary {n}").into();
+        lane.episode.memories.push(crate::state::MemoryRow { seq: Seq(n), step: StepIndex(n as u32), before: 240, after: 30, summary });
+    }
+    state
+}
+
+#[test]
+fn what_is_longer_than_its_pane_is_reached_by_keys_and_by_the_wheel() {
+    let state = wordy();
+    let panes = [
+        (ScreenId::Checkpoints, PaneId::Rollout, "a -> to-1 "),
+        (ScreenId::Alerts, PaneId::RuleDetail, "2 s behind"),
+        (ScreenId::Live, PaneId::Memory, "summary 1 "),
+        (ScreenId::Memory, PaneId::Recall, "summary 1 "),
+        (ScreenId::Memory, PaneId::Prompt, "t01;gw p6 e0"),
+    ];
+    for (screen, focus, last) in panes {
+        // The narrow column of the live screen, and small screens of the others.
+        let size = if screen == ScreenId::Live { (200, 50) } else { (60, 16) };
+        let mut view = View { screen, focus, ..View::default() };
+        let shows = |view: &View| drawn(&state, view, &Desk::default(), size).iter().any(|row| format!("{row} ").contains(last));
+        assert!(!shows(&view), "{focus:?}: it has room for all");
+        let desk = Desk::default();
+        let area = Rect::new(0, 1, size.0, size.1 - 2);
+        let facts = Facts { state: &state, desk: &desk, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+        act(Action::Bottom, "", &mut view, &facts);
+        assert!(shows(&view), "{focus:?} by G: {}", drawn(&state, &view, &Desk::default(), size).join("\n"));
+        act(Action::Top, "", &mut view, &facts);
+        assert!(!shows(&view), "{focus:?} by gg");
+        let mut cells = (0..size.0).flat_map(|x| (0..size.1).map(move |y| (x, y)));
+        let (x, y) = cells.find(|(x, y)| super::pane_at(&view, area, *x, *y) == Some(focus)).unwrap();
+        for _ in 0..60 {
+            point(Pointer::WheelDown, x, y, &mut view, &facts);
+        }
+        assert!(shows(&view), "{focus:?} by wheel");
+    }
+}
+
+#[test]
+fn the_column_beside_the_six_panes_is_reached_by_tab() {
+    let state = typical();
+    let desk = Desk::default();
+    let facts = |area| Facts { state: &state, desk: &desk, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+    let mut view = View { focus: PaneId::Log, ..View::default() };
+    act(Action::FocusNext, "", &mut view, &facts(Rect::new(0, 1, 200, 48)));
+    assert_eq!(view.focus, PaneId::Memory);
+    act(Action::FocusNext, "", &mut view, &facts(Rect::new(0, 1, 200, 48)));
+    assert_eq!(view.focus, PaneId::Chain);
+    act(Action::FocusPrevious, "", &mut view, &facts(Rect::new(0, 1, 120, 34)));
+    assert_eq!(view.focus, PaneId::Log, "a narrower screen has no such column");
 }
 
 #[test]
@@ -118,7 +228,7 @@ fn the_memory_screen_has_the_prompt_both_ways_and_the_summaries() {
     let lane = state.lanes.values_mut().next().unwrap();
     let memory = crate::state::MemoryRow {
         seq: Seq(1),
-        step: crate::event::StepIndex(3),
+        step: StepIndex(3),
         before: 240,
         after: 30,
         summary: "pay restarts every two minutes".into(),

@@ -1,39 +1,10 @@
 //! What small screens show instead of panes: strips, an alert line, a log line, tabs, one status line.
 
-use super::{Pane, alerts, gpu, log, notice, reward};
+use super::{alerts, gpu, lines, log, notice, reward};
 use crate::event::GpuStatus;
 use crate::ui::lang::tr;
 use crate::ui::view::{Context, PaneId, View};
 use crate::ui::widgets::{Canvas, Role, format, sparkline, text};
-
-/// A pane in two to four lines.
-pub fn draw_strip(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
-    match pane.id {
-        PaneId::Reward => draw_reward(&mut pane.open(canvas, ""), pane.ctx),
-        PaneId::Gpu => draw_machine(&mut pane.open(canvas, ""), pane.ctx),
-        PaneId::Chain
-        | PaneId::Tools
-        | PaneId::Alerts
-        | PaneId::Log
-        | PaneId::Memory
-        | PaneId::Transcript
-        | PaneId::Episodes
-        | PaneId::Inspector
-        | PaneId::Timeline
-        | PaneId::Checkpoints
-        | PaneId::Compare
-        | PaneId::Rollout
-        | PaneId::Rules
-        | PaneId::RuleDetail
-        | PaneId::Silences
-        | PaneId::Curves
-        | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall
-        | PaneId::Request => super::draw_pane(canvas, pane),
-    }
-}
 
 /// Returns of the newest episodes on one row.
 fn returns(ctx: &Context<'_>, columns: u16, canvas: &Canvas<'_>) -> String {
@@ -43,7 +14,8 @@ fn returns(ctx: &Context<'_>, columns: u16, canvas: &Canvas<'_>) -> String {
     sparkline(&values, ctx.state.episodes.total() - values.len() as u64, columns, range, canvas.glyphs())
 }
 
-fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
+/// The reward pane in short.
+pub fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let width = inner.width();
     let Some(lane) = ctx.state.lane(ctx.view.lane) else {
         notice(inner, &tr!("waiting for the first reward"));
@@ -69,7 +41,8 @@ fn draw_reward(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     }
 }
 
-fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
+/// The machine in short.
+pub fn draw_machine(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     let width = inner.width();
     let Some(sample) = &ctx.state.telemetry else {
         let text = match ctx.playback {
@@ -136,6 +109,8 @@ pub fn draw_alerts(canvas: &mut Canvas<'_>, ctx: &Context<'_>) {
         let row = ratatui::layout::Rect::new(1, y, width.saturating_sub(2), 1);
         alerts::line(&mut canvas.part(row), 0, alert, now);
     }
+    let shown = usize::from(canvas.height());
+    lines::more(canvas, alerts.len().saturating_sub(shown));
 }
 
 /// The newest line of the log.
@@ -170,71 +145,14 @@ pub fn tab_at(view: &View, width: u16, x: u16) -> Option<PaneId> {
 }
 
 fn tabs(view: &View, width: u16) -> Vec<(PaneId, String)> {
-    let label = |n: usize, id: PaneId| match width {
-        60.. => format!("{n} {}", tab(id)),
-        40.. => format!("{n} {}", tab_short(id)),
-        _ => n.to_string(),
+    let label = |n: usize, id: PaneId| match (width, id.spec()) {
+        (60.., spec) => format!("{n} {}", (spec.tab)()),
+        (40.., spec) => format!("{n} {}", spec.tab_short.unwrap_or(spec.tab)()),
+        (_, _) => n.to_string(),
     };
     let one = |(n, id): (usize, &PaneId)| {
         let label = label(n, *id);
         (*id, if view.focus == *id { format!("[{label}]") } else { format!(" {label} ") })
     };
     (1..).zip(view.screen.panes()).map(one).collect()
-}
-
-fn tab(id: PaneId) -> String {
-    match id {
-        PaneId::Chain => tr!("chain"),
-        PaneId::Reward => tr!("reward"),
-        PaneId::Tools => tr!("tools"),
-        PaneId::Gpu => tr!("gpu"),
-        PaneId::Alerts => tr!("alerts"),
-        PaneId::Log => tr!("log"),
-        PaneId::Memory => tr!("memory"),
-        PaneId::Transcript => tr!("steps"),
-        PaneId::Episodes => tr!("episodes"),
-        PaneId::Inspector => tr!("state"),
-        PaneId::Timeline => tr!("timeline"),
-        PaneId::Checkpoints => tr!("list"),
-        PaneId::Compare => tr!("compare"),
-        PaneId::Rollout => tr!("rollout"),
-        PaneId::Rules => tr!("rules"),
-        PaneId::RuleDetail => tr!("rule"),
-        PaneId::Silences => tr!("silences"),
-        PaneId::Curves => tr!("curves"),
-        PaneId::Vitals => tr!("vitals"),
-        PaneId::Evaluations => tr!("evals"),
-        PaneId::Prompt => tr!("prompt"),
-        PaneId::Recall => tr!("recall"),
-        PaneId::Request => tr!("call"),
-    }
-}
-
-/// For a phone: six of them have 45 columns.
-fn tab_short(id: PaneId) -> String {
-    match id {
-        PaneId::Reward => tr!("rwd"),
-        PaneId::Tools => tr!("tool"),
-        PaneId::Alerts => tr!("alrt"),
-        PaneId::Episodes => tr!("eps"),
-        PaneId::Timeline => tr!("time"),
-        PaneId::Chain
-        | PaneId::Gpu
-        | PaneId::Log
-        | PaneId::Memory
-        | PaneId::Transcript
-        | PaneId::Inspector
-        | PaneId::Checkpoints
-        | PaneId::Compare
-        | PaneId::Rollout
-        | PaneId::Rules
-        | PaneId::RuleDetail
-        | PaneId::Silences
-        | PaneId::Curves
-        | PaneId::Vitals
-        | PaneId::Evaluations
-        | PaneId::Prompt
-        | PaneId::Recall
-        | PaneId::Request => tab(id),
-    }
 }

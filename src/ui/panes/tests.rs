@@ -204,6 +204,11 @@ pub mod testing {
         super::hostile()
     }
 
+    /// A live run with nothing on the desk.
+    pub fn scene<'a>(state: &'a DashState, view: &'a View) -> crate::ui::panes::replay::Scene<'a> {
+        crate::ui::panes::replay::Scene { state, desk: Box::leak(Box::default()), view, playback: None }
+    }
+
     /// The rows of a screen without colour.
     pub fn drawn(state: &DashState, view: &View, desk: &Desk, (width, height): (u16, u16)) -> Vec<String> {
         let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };

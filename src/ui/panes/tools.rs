@@ -1,6 +1,6 @@
 //! Pane 3, tools: calls, share that succeeded, latencies, what is in flight, the newest error.
 
-use super::{Motion, Pane, chain_rows::error_word, notice};
+use super::{Motion, Pane, chain_rows::error_word, lines, notice};
 use crate::event::ToolCall;
 use crate::state::{DashState, Outcome, Row, RowKind, ToolStats};
 use crate::ui::lang::tr;
@@ -106,20 +106,22 @@ pub fn draw_request(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         return;
     };
     let lines = request_lines(call, outcome.as_ref(), inner.width() as usize, inner.glyphs().ambiguous);
-    let skip = pane.scroll().up.min(lines.len().saturating_sub(inner.height() as usize));
+    let skip = pane.scroll().up.min(lines::scroll_max(lines.len(), inner.height()));
     for (y, line) in (0..inner.height()).zip(lines.iter().skip(skip)) {
         let mut x = 0;
         for (piece, role) in line {
             x = inner.text(x, y, piece, *role);
         }
     }
+    let shown = skip + usize::from(inner.height());
+    lines::more(&mut inner, lines.len().saturating_sub(shown));
 }
 
 /// How far the request can be scrolled in a pane whose inside has that many columns and rows.
-pub fn request_scroll_max(state: &DashState, view: &View, (width, height): (u16, u16)) -> usize {
+pub fn request_scroll_max(state: &DashState, view: &View, (width, height): (u16, u16), ambiguous: Ambiguous) -> usize {
     let Some(RowKind::Action { call, outcome, .. }) = newest_call(state, view).map(|r| &r.kind) else { return 0 };
-    let lines = request_lines(call, outcome.as_ref(), width as usize, Ambiguous::Narrow).len();
-    lines.saturating_sub(height as usize)
+    let lines = request_lines(call, outcome.as_ref(), width as usize, ambiguous).len();
+    lines::scroll_max(lines, height)
 }
 
 fn request_lines(call: &ToolCall, outcome: Option<&Outcome>, room: usize, ambiguous: Ambiguous) -> Vec<Vec<(String, Role)>> {

@@ -6,6 +6,7 @@ use crate::state::DashState;
 use crate::ui::bench::{Comparison, Dossier, Evaluation, Metric, Verdict};
 use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
+use crate::ui::panes::lines::{self, Line};
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format};
 
@@ -13,9 +14,6 @@ use crate::ui::widgets::{Canvas, Role, format};
 const SEEDS_NAMED: usize = 12;
 /// From this change on a tensor counts as changed.
 const CHANGED: f64 = 0.01;
-
-/// A line: pieces from the left, each at its column.
-pub struct Line(Vec<(u16, String, Role)>);
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
@@ -28,13 +26,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         return;
     }
     let lines = lines(ctx.desk, &ctx.view.shelf, ctx.state, inner.width());
-    let skip = ctx.view.shelf.compare_up.min(lines.len().saturating_sub(inner.height() as usize));
-    for (y, line) in (0..inner.height()).zip(lines.iter().skip(skip)) {
-        let ends = line.0.iter().skip(1).map(|(x, ..)| *x).chain([inner.width()]);
-        for ((x, text, role), end) in line.0.iter().zip(ends.collect::<Vec<_>>()) {
-            inner.text_upto(*x, end, y, text, *role);
-        }
-    }
+    lines::draw(&mut inner, &lines, pane.scroll().up);
 }
 
 /// All that there is to say of the pair.

@@ -4,9 +4,10 @@ use super::{chosen, ordered};
 use crate::event::{CheckpointId, CheckpointListed};
 use crate::ui::bench::{Evaluation, Soundness};
 use crate::ui::lang::tr;
-use crate::ui::panes::{Pane, notice};
+use crate::ui::panes::{Pane, lines, notice};
 use crate::ui::view::Context;
 use crate::ui::widgets::{Canvas, Role, format};
+use ratatui::layout::Rect;
 
 /// A column: its head, its cells, and the width of the pane from which it is shown.
 struct Column {
@@ -69,6 +70,8 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             inner.restyle(0, y, width, Role::Selected);
         }
     }
+    let whole = Rect::new(0, 0, width, 1 + rows as u16);
+    lines::more(&mut inner.part(whole), all.len().saturating_sub(skip + rows));
     if footer > 0 {
         keys(&mut inner, ctx);
     }

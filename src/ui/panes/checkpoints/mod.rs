@@ -12,7 +12,8 @@ use crate::state::DashState;
 use crate::ui::backstage::{Ask, BenchAsk};
 use crate::ui::bench::{Soundness, Subject};
 use crate::ui::lang::tr;
-use crate::ui::update::{Effect, Facts, swap};
+use crate::ui::steer::swap;
+use crate::ui::update::{Effect, Facts};
 use crate::ui::view::{PaneId, View};
 
 /// Held-out seeds of an evaluation from the screen: enough to tell one success in ten more or less from chance.
@@ -25,8 +26,6 @@ pub struct Shelf {
     pub chosen: Option<CheckpointId>,
     /// For the comparison, at most two; the first is A.
     pub marked: Vec<CheckpointId>,
-    /// Lines of the comparison that are scrolled away.
-    pub compare_up: usize,
 }
 
 /// The newest first, by training step.
@@ -147,7 +146,7 @@ pub fn compare(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
         return vec![Effect::Notice(tr!("mark two checkpoints with x, then d compares them"))];
     };
     view.shelf.marked = vec![a.clone(), b.clone()];
-    view.shelf.compare_up = 0;
+    view.scroll.remove(&PaneId::Compare);
     view.focus = PaneId::Compare;
     let listed = |id: &CheckpointId| facts.state.checkpoints.iter().find(|c| c.checkpoint == *id).map(subject);
     let (Some(first), Some(second)) = (listed(&a), listed(&b)) else {
@@ -180,12 +179,6 @@ pub fn scroll_list(view: &mut View, facts: &Facts<'_>, height: u16, motion: Moti
     let at = all.iter().position(|c| Some(&c.checkpoint) == here).unwrap_or(0);
     let next = moved(at, lines_of(motion, height), all.len().saturating_sub(1));
     view.shelf.chosen = all.get(next).map(|c| c.checkpoint.clone());
-}
-
-/// Scrolls the comparison, whose inside has that many columns and rows.
-pub fn scroll_compare(view: &mut View, facts: &Facts<'_>, (width, height): (u16, u16), motion: Motion) {
-    let max = compare::lines(facts.desk, &view.shelf, facts.state, width).len().saturating_sub(height as usize);
-    view.shelf.compare_up = moved(view.shelf.compare_up, lines_of(motion, height), max);
 }
 
 fn moved(at: usize, lines: i64, max: usize) -> usize {

@@ -3,6 +3,7 @@
 use crate::event::EvaluationCompleted;
 use crate::state::DashState;
 use crate::ui::lang::tr;
+use crate::ui::panes::lines::more;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format};
 
@@ -33,6 +34,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
         let level = evaluation.level.to_string();
         columns.draw(&mut inner, y, [&evaluation.agent, &level, &n, &success_text(evaluation), &mean], Role::Text);
     }
+    more(&mut inner, rows(pane.ctx.state).saturating_sub(up + usize::from(height)));
 }
 
 /// `87.2%  [82.1%, 91.0%]`

@@ -4,7 +4,6 @@ use super::figure::{Count, Figure};
 use super::options::FIGURES_MAX;
 use super::traces::Traces;
 use super::{REWARD_FIGURES, cells, shown};
-use crate::ui::actions::Action;
 use crate::ui::lang::tr;
 use crate::ui::panes::{Motion, inside};
 use crate::ui::update::{Effect, Facts};
@@ -47,21 +46,9 @@ pub fn pane(view: &View) -> PaneId {
     }
 }
 
-pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    match action {
-        Action::SmoothLess => view.chart.smoothing_tenths = view.chart.smoothing_tenths.saturating_sub(1),
-        Action::SmoothMore => view.chart.smoothing_tenths = (view.chart.smoothing_tenths + 1).min(9),
-        Action::LogAxis => view.chart.log = !view.chart.log,
-        Action::XAxis => return next_axis(view, facts),
-        Action::Cursor => toggle_cursor(view, facts),
-        Action::CursorLeft => sideways(view, facts, false),
-        Action::CursorRight => sideways(view, facts, true),
-        Action::ZoomIn => zoom(view, facts, 1),
-        Action::ZoomOut => zoom(view, facts, -1),
-        Action::Series => return choose(argument, view),
-        _ => {}
-    }
-    Vec::new()
+/// Smooths more or less, by tenths.
+pub fn smooth(view: &mut View, by: i8) {
+    view.chart.smoothing_tenths = view.chart.smoothing_tenths.saturating_add_signed(by).min(9);
 }
 
 /// Up and down choose the curve, pages pan, the beginning is all of it; the wheel zooms.
@@ -81,14 +68,15 @@ pub fn to_newest(view: &mut View) {
     view.chart.cursor = None;
 }
 
-fn next_axis(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+/// By step, by time, by the clock.
+pub fn next_axis(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     view.chart.axis = view.chart.axis.next();
     let note = Target::of(view, facts).traces.axis_note(view.chart.axis);
     note.map(Effect::Notice).into_iter().collect()
 }
 
 /// On the newest value in view.
-fn toggle_cursor(view: &mut View, facts: &Facts<'_>) {
+pub fn toggle_cursor(view: &mut View, facts: &Facts<'_>) {
     if view.chart.cursor.take().is_some() {
         return;
     }
@@ -98,7 +86,8 @@ fn toggle_cursor(view: &mut View, facts: &Facts<'_>) {
     view.chart.cursor = seen.or(trace.buckets.len().checked_sub(1)).map(|index| target.traces.number_of(index));
 }
 
-fn sideways(view: &mut View, facts: &Facts<'_>, right: bool) {
+/// The cursor to the side, or what is seen where there is none.
+pub fn sideways(view: &mut View, facts: &Facts<'_>, right: bool) {
     match view.chart.cursor {
         Some(n) => move_cursor(view, facts, n, right),
         None => pan(view, facts, right, 4),
@@ -148,7 +137,7 @@ fn look_at(view: &mut View, target: &Target, scale: Scale, x: u64, right: bool) 
 }
 
 /// As far as there is something to see; seeing all of it is the end in one direction.
-fn zoom(view: &mut View, facts: &Facts<'_>, by: i8) {
+pub fn zoom(view: &mut View, facts: &Facts<'_>, by: i8) {
     let target = Target::of(view, facts);
     let Some(before) = target.scale(view) else { return };
     let zoom_before = view.chart.zoom;
@@ -202,7 +191,7 @@ fn set_chosen(view: &mut View, next: Vec<Figure>) {
 }
 
 /// `:series NAME[,NAME]`; without a name, what was there at the beginning.
-fn choose(argument: &str, view: &mut View) -> Vec<Effect> {
+pub fn choose(argument: &str, view: &mut View) -> Vec<Effect> {
     let mut figures: Vec<Figure> = Vec::new();
     for name in argument.split(',').filter(|name| !name.trim().is_empty()) {
         match Figure::from_name(name) {

@@ -13,7 +13,7 @@ mod traces;
 pub mod vitals;
 
 pub use figure::Figure;
-pub use keys::{act, scroll, to_newest};
+pub use keys::{choose, next_axis, scroll, sideways, smooth, to_newest, toggle_cursor, zoom};
 pub use options::ChartView;
 pub use panel::{Scene, draw as draw_panel};
 pub use records::{in_view, records};
@@ -47,12 +47,6 @@ pub fn shown(view: &View, state: &DashState, pane: PaneId) -> Vec<Figure> {
         return view.chart.training.clone();
     }
     Figure::TRAINING.iter().copied().filter(|f| f.has_values(state, None)).collect()
-}
-
-/// How far its lists can be scrolled in so many rows.
-pub fn scroll_max(state: &DashState, pane: PaneId, height: u16) -> usize {
-    let rows = if pane == PaneId::Evaluations { evaluations::rows(state) } else { vitals::rows(state) };
-    rows.saturating_sub(height as usize)
 }
 
 /// Draws the training curves.

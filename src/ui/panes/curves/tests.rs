@@ -162,7 +162,7 @@ fn what_is_not_known_is_said_to_be() {
     view.chart.reward = vec![Figure::PolicyLoss];
     assert!(shown(&typical(), &view, 120, 36, PLAIN).join("\n").contains("n/a (no training in this run)"));
     let text = shown(&typical(), &on(ScreenId::Training, PaneId::Curves), 120, 36, PLAIN).join("\n");
-    assert!(text.contains("UpdateCompleted"), "{text}");
+    assert!(text.contains("pilothouse train"), "{text}");
     keys(&mut view, &typical(), &["x", "x"]);
     let text = shown(&trained(9), &view, 120, 36, PLAIN).join("\n");
     assert!(text.contains("clock n/a"), "{text}");
@@ -179,7 +179,7 @@ fn marks_stand_where_it_happened_on_every_axis() {
         let traces = Traces::of(&state, None, &ChartView { axis, ..ChartView::default() }, &[Figure::Return]);
         let marks: Vec<(u64, char)> = traces.marks(&state).iter().map(|m| (m.x, m.letter)).collect();
         let place = if axis == XAxis::Step { 20 } else { 20_000 };
-        assert_eq!(marks, [(place, 'S'), (place, 'P')]);
+        assert_eq!(marks, [(place, 'C'), (place, 'P')]);
     }
 }
 

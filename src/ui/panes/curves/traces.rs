@@ -142,7 +142,8 @@ impl Traces {
         let Some(trace) = self.traces.first() else { return Vec::new() };
         let letter = |kind| match kind {
             MarkKind::Paused => 'P',
-            MarkKind::Swapped => 'S',
+            // S is success everywhere.
+            MarkKind::Swapped => 'C',
             MarkKind::Alert => 'A',
         };
         let place = |t_ns: u64| match self.axis {

@@ -16,6 +16,7 @@ use super::figure::Figure;
 use super::untrained;
 use crate::state::DashState;
 use crate::ui::lang::tr;
+use crate::ui::panes::lines::more;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format, sparkline};
 
@@ -162,15 +163,18 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     for (y, figure) in (1..height).zip(Figure::TRAINING.iter().skip(up)) {
         draw_figure(&mut inner, y, state, *figure);
     }
+    more(&mut inner, rows(state).saturating_sub(up + usize::from(height)));
 }
 
 fn draw_figure(canvas: &mut Canvas<'_>, y: u16, state: &DashState, figure: Figure) {
     let all = figure.recent(state);
     let values = &all[all.len().saturating_sub(TREND)..];
     let Some(newest) = values.last() else {
-        let (value, usual) = (format::UNSET.to_owned(), figure.missing(state).trim_start_matches(format::UNSET).trim().to_owned());
-        let cells = Cells { name: figure.title(), value, verdict: String::new(), trend: String::new(), usual };
-        cells.draw(canvas, y, (Role::Dim, Role::Dim), None);
+        // The reason has the room of the columns that have nothing to say.
+        let width = canvas.width();
+        let name = name_cells(width);
+        canvas.text_upto(0, name - u16::from(name > 1), y, &figure.title(), Role::Dim);
+        canvas.text_upto(name, width, y, &figure.missing(state), Role::Dim);
         return;
     };
     let verdict = verdict(figure, values);
@@ -197,13 +201,17 @@ const VALUE: u16 = 9;
 const VERDICT: u16 = 6;
 const WORD: u16 = 9;
 
+/// A phone has shorter names.
+fn name_cells(width: u16) -> u16 {
+    if width < NAME + VALUE + VERDICT + WORD { NAME.min(width / 3 + 1) } else { NAME }
+}
+
 impl Cells {
     /// From left to right by how much they matter; what is beyond the edge is left out. The values of the trend stand behind its word
     /// where there is room for what is usual too.
     fn draw(&self, canvas: &mut Canvas<'_>, y: u16, (text, verdict): (Role, Role), values: Option<&[f64]>) {
         let width = canvas.width();
-        // A phone has shorter names.
-        let name = if width < NAME + VALUE + VERDICT + WORD { NAME.min(width / 3 + 1) } else { NAME };
+        let name = name_cells(width);
         canvas.text_upto(0, name - u16::from(name > 1), y, &self.name, text);
         let mut x = name;
         for (cell, cells, role) in [(&self.value, VALUE, text), (&self.verdict, VERDICT, verdict), (&self.trend, WORD, text)] {

@@ -1,13 +1,16 @@
 //! The list of episodes: of the open recording, or of the live run, with the recordings that can be opened below it.
 
 use super::Scene;
-use crate::event::{CheckpointId, EpisodeEnding, EpisodeId, LaneId, Level, Seed, Verdict};
+use crate::event::{CheckpointId, EpisodeEnded, EpisodeEnding, EpisodeId, LaneId, Level, Seed, Verdict};
 use crate::source::Episode;
 use crate::ui::desk::{Order, Recorded};
 use crate::ui::lang::tr;
+use crate::ui::panes::lines::more;
 use crate::ui::panes::{Motion, Pane, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
 use crate::ui::widgets::{Canvas, Role, format, text};
+use ratatui::layout::Rect;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -24,7 +27,7 @@ pub struct Item<'a> {
     length: u32,
     tool_errors: u32,
     /// Unset while it goes on.
-    end: Option<(Verdict, EpisodeEnding)>,
+    end: Option<&'a EpisodeEnded>,
 }
 
 /// A row of the list.
@@ -48,6 +51,21 @@ impl Line<'_> {
         }
     }
 
+    fn record(&self) -> Option<Value> {
+        match self {
+            Line::Episode(item) => Some(item.record()),
+            Line::Heading(_) => None,
+            Line::Recording(r) => Some(json!({
+                "recording": r.name,
+                "started": r.started,
+                "agent": r.agent,
+                "env": r.env,
+                "level": r.level,
+                "lanes": r.lanes,
+            })),
+        }
+    }
+
     fn pick(&self) -> Option<Pick> {
         match self {
             Line::Episode(item) => Some(Pick::Episode(item.lane, item.episode)),
@@ -68,13 +86,27 @@ impl<'a> Item<'a> {
             episode_return: e.episode_return(),
             length: e.length(),
             tool_errors: e.tool_errors,
-            end: e.end.as_ref().map(|end| (end.verdict(), end.ending)),
+            end: e.end.as_ref(),
         }
+    }
+
+    fn record(&self) -> Value {
+        json!({
+            "lane": self.lane,
+            "episode": self.episode,
+            "seed": self.seed,
+            "level": self.level,
+            "checkpoint": self.checkpoint,
+            "episode_return": self.episode_return,
+            "length": self.length,
+            "tool_errors": self.tool_errors,
+            "end": self.end,
+        })
     }
 
     /// The word at the row's end.
     fn ending(&self) -> (String, Role) {
-        match self.end {
+        match self.end.map(|end| (end.verdict(), end.ending)) {
             None => (tr!("live"), Role::Warn),
             Some((Verdict::Success, _)) => (tr!("success"), Role::Good),
             Some((Verdict::Aborted, _)) => (tr!("aborted"), Role::Warn),
@@ -105,7 +137,7 @@ impl<'a> Item<'a> {
                 _ => v == bound,
             });
         }
-        let failed = matches!(self.end, Some((Verdict::Failure, _)));
+        let failed = self.end.is_some_and(|end| end.verdict() == Verdict::Failure);
         let word = word.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&word);
         (failed && "fail".starts_with(&word))
@@ -267,7 +299,7 @@ fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
         episode_return: Some(e.end.episode_return),
         length: e.end.length,
         tool_errors: e.end.tool_errors,
-        end: Some((e.end.verdict(), e.end.ending)),
+        end: Some(&e.end),
     });
     running.chain(ended).collect()
 }
@@ -294,6 +326,18 @@ fn cursor(scene: Scene<'_>, list: &List<'_>) -> usize {
 pub fn picked(scene: Scene<'_>) -> Option<Pick> {
     let lines = list(scene);
     lines.get(cursor(scene, &lines))?.pick()
+}
+
+/// The rows that can be chosen, as records.
+pub fn records(scene: Scene<'_>) -> Vec<Value> {
+    let lines = list(scene);
+    (0..lines.len()).filter_map(|at| lines.get(at)?.record()).collect()
+}
+
+/// The place of the row at the cursor among the records.
+pub fn cursor_record(scene: Scene<'_>) -> usize {
+    let lines = list(scene);
+    (0..cursor(scene, &lines)).filter(|at| lines.get(*at).is_some_and(|l| l.is_row())).count()
 }
 
 /// Rows above and below the list's own.
@@ -383,6 +427,8 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             }
         }
     }
+    let area = Rect::new(0, 0, width, head.saturating_add(rows as u16));
+    more(&mut inner.part(area), lines.len().saturating_sub(first + rows));
     if head > 0 {
         let sort = match scene.view.replay.sort {
             EpisodeSort::Begun => tr!("as begun"),

@@ -6,10 +6,11 @@ use crate::state::{CurrentEpisode, LaneState, Outcome, Row, RowKind};
 use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
 use crate::ui::panes::chain_rows::error_word;
+use crate::ui::panes::lines::{self, Line, wrapped};
 use crate::ui::panes::memory::reading;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::stops;
-use crate::ui::widgets::{Canvas, Glyphs, Role, format, text};
+use crate::ui::widgets::{Canvas, Glyphs, Role, format};
 
 /// A line: a label, and a value behind it.
 pub type Text = (String, Role);
@@ -19,24 +20,16 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let scene = Scene::of(pane.ctx);
     let badge = scene.state.lane(scene.view.lane).map(|l| format!("{} {}", tr!("step"), l.episode.step)).unwrap_or_default();
     let mut inner = pane.open(canvas, &badge);
-    let (width, height) = (inner.width(), inner.height());
-    let lines = lines(scene, width, inner.glyphs());
+    let lines = lines(scene, inner.width(), inner.glyphs());
     if lines.is_empty() {
         notice(&mut inner, &tr!("no step is played yet"));
         return;
     }
-    let up = pane.scroll().up.min(lines.len().saturating_sub(usize::from(height)));
-    for (y, (line, role)) in (0..height).zip(lines.iter().skip(up)) {
-        inner.text_upto(0, width, y, line, *role);
-    }
-    let hidden = lines.len().saturating_sub(up + usize::from(height));
-    if hidden > 0 {
-        inner.text_before(width, height.saturating_sub(1), &format!(" +{hidden}"), Role::Dim);
-    }
+    lines::draw(&mut inner, &lines, pane.scroll().up);
 }
 
 /// All that the pane has to say, in lines of at most `width` cells.
-pub fn lines(scene: Scene<'_>, width: u16, glyphs: Glyphs) -> Vec<Text> {
+pub fn lines(scene: Scene<'_>, width: u16, glyphs: Glyphs) -> Vec<Line> {
     let Some(lane) = scene.state.lane(scene.view.lane) else { return Vec::new() };
     let mut out = Vec::new();
     rewards(scene, &lane.episode, &mut out);
@@ -46,8 +39,7 @@ pub fn lines(scene: Scene<'_>, width: u16, glyphs: Glyphs) -> Vec<Text> {
     out.extend(watch_lines(scene.desk, scene.state, scene.view.lane));
     observation(scene, &lane.episode, &mut out);
     out.push((tr!("[b] break here  [w] watch"), Role::Dim));
-    let wrapped = |(line, role): Text| text::wrap(&line, usize::from(width), glyphs.ambiguous).into_iter().map(move |l| (l, role));
-    out.into_iter().flat_map(wrapped).collect()
+    out.into_iter().flat_map(|(line, role)| wrapped(&line, width, glyphs.ambiguous, role)).collect()
 }
 
 fn rewards(scene: Scene<'_>, episode: &CurrentEpisode, out: &mut Vec<Text>) {

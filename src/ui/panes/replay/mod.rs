@@ -13,13 +13,13 @@ pub use transcript::{cursor_row, errors, matches};
 use super::{Motion, chain, has_popups};
 use crate::event::{EpisodeId, LaneId, Seq, StepIndex};
 use crate::source::{Beat, Book, Episode, Track};
-use crate::state::DashState;
-use crate::ui::actions::Action;
+use crate::state::{DashState, LaneState};
 use crate::ui::backstage::Ask;
 use crate::ui::desk::{Desk, Order, Sought};
 use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, ReplayEffect};
 use crate::ui::view::{Context, EpisodeSort, PaneId, Pick, PlaybackView, ScreenId, Scroll, View};
+use crate::ui::widgets::format;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -37,8 +37,13 @@ impl<'a> Scene<'a> {
         Self { state: ctx.state, desk: ctx.desk, view: ctx.view, playback: ctx.playback }
     }
 
-    fn seen(view: &'a View, facts: &Facts<'a>) -> Self {
+    pub fn seen(view: &'a View, facts: &Facts<'a>) -> Self {
         Self { state: facts.state, desk: facts.desk, view, playback: facts.playback }
+    }
+
+    /// The lane that is looked at.
+    pub fn lane(self) -> Option<&'a LaneState> {
+        self.state.lane(self.view.lane)
     }
 
     /// The episode of the lane that is looked at; before the first event, the first one of the recording.
@@ -66,27 +71,24 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Does what is an action of this screen's panes.
-pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    match action {
-        Action::EpisodeList => show(PaneId::Episodes, view, facts),
-        Action::Inspect => show(PaneId::Inspector, view, facts),
-        Action::Open if view.active() == PaneId::Transcript => to_cursor_row(view, facts),
-        Action::Open if view.active() == PaneId::Episodes => open_pick(view, facts),
-        Action::Sort if view.screen == ScreenId::Replay => {
-            view.replay.sort = next_sort(view.replay.sort);
-            Vec::new()
-        }
-        Action::Filter if view.screen == ScreenId::Replay => {
-            view.replay.filter = argument.to_owned();
-            view.replay.pick = None;
-            view.scroll.remove(&PaneId::Episodes);
-            let shown = episodes::list(Scene::seen(view, facts)).rows();
-            vec![Effect::Notice(tr!("{n} shown", n = shown))]
-        }
-        // Lists of other screens open and sort by their own rooms.
-        _ => Vec::new(),
+/// Sorts the list of episodes by its next column.
+pub fn sort(view: &mut View, _: &Facts<'_>) -> Vec<Effect> {
+    if view.screen == ScreenId::Replay {
+        view.replay.sort = next_sort(view.replay.sort);
     }
+    Vec::new()
+}
+
+/// Shows only episodes that pass.
+pub fn filter(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    if view.screen != ScreenId::Replay {
+        return Vec::new();
+    }
+    view.replay.filter = text.to_owned();
+    view.replay.pick = None;
+    view.scroll.remove(&PaneId::Episodes);
+    let shown = episodes::list(Scene::seen(view, facts)).rows();
+    vec![Effect::Notice(tr!("{n} shown", n = shown))]
 }
 
 fn next_sort(sort: EpisodeSort) -> EpisodeSort {
@@ -106,7 +108,7 @@ pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 }
 
 /// Focuses a pane of the screen, or opens it above the others where it has no room beside them; the same key closes it.
-fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if view.popup.take() == Some(pane) {
         return Vec::new();
     }
@@ -120,7 +122,7 @@ fn show(pane: PaneId, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 }
 
 /// The playhead goes to where the row at the cursor is finished.
-fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let scene = Scene::seen(view, facts);
     if scene.playback.is_none() {
         return vec![Effect::Notice(tr!("a live run can't be sought in; its recording can, from the list of episodes"))];
@@ -130,7 +132,7 @@ fn to_cursor_row(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     vec![Effect::Seek(end.unwrap_or(row.seq))]
 }
 
-fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(pick) = episodes::picked(Scene::seen(view, facts)) else { return vec![Effect::Notice(tr!("there is no episode yet"))] };
     view.popup = None;
     match pick {
@@ -278,8 +280,7 @@ fn elsewhere(view: &View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     if facts.playback.is_none() {
         return vec![Effect::Notice(tr!("no other match in this episode"))];
     }
-    let edges = Scene::seen(view, facts).track().map(|t| (t.first, t.last));
-    let from = edges.map_or(facts.state.seq, |(first, last)| if forward { last } else { first });
+    let from = Scene::seen(view, facts).track().map_or(facts.state.seq, |track| track.first);
     vec![Effect::Replay(ReplayEffect::Look { what: Sought::Match, from, forward })]
 }
 
@@ -327,6 +328,26 @@ pub fn seek(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     }
 }
 
+/// Why a step can't be gone to: there is no such episode, it has no such step, or that is not read yet.
+pub fn no_such_step(desk: &Desk, (lane, episode): (LaneId, EpisodeId), step: StepIndex) -> String {
+    let book = &desk.replay.book;
+    match book.find(lane, episode) {
+        Some(found) if found.end.is_some() || book.is_whole() => {
+            let steps = format::counted(u64::from(found.length()), "step");
+            tr!("episode {episode} has {steps}, and no step {step}", episode = episode, steps = steps, step = step)
+        }
+        None if book.is_whole() && lane == LaneId(0) => tr!("the recording holds no episode {episode}", episode = episode),
+        None if book.is_whole() => tr!("the recording holds no episode {episode} of lane {lane}", episode = episode, lane = lane),
+        Some(_) | None => read_so_far(desk),
+    }
+}
+
+/// Whether a place of the episode can be told by its time: a run without a screen is often over in less than what a clock here shows.
+pub fn has_times(scene: Scene<'_>) -> bool {
+    let whole = scene.track().filter(|track| track.is_whole());
+    whole.is_none_or(|track| track.t_ns_last.saturating_sub(track.t_ns_first) >= 100_000_000)
+}
+
 /// `41.8s`, `1:23`, `1:02:03`, in nanoseconds.
 fn time(text: &str) -> Option<u64> {
     let seconds = match text.strip_suffix('s') {
@@ -347,54 +368,37 @@ pub fn timeline_seq(view: &View, facts: &Facts<'_>, x: u16, y: u16) -> Option<Se
     timeline::seq_at(Scene::seen(view, facts), width, column)
 }
 
-/// A click on a list or the transcript chooses the row under it; a second one there opens it.
-pub fn click(view: &mut View, facts: &Facts<'_>, pane: PaneId, x: u16, y: u16) -> Vec<Effect> {
-    let (Some((_, row)), Some(inside)) = (super::cell_of(view, facts.area, pane, x, y), super::inside(view, facts.area, pane)) else {
-        return Vec::new();
-    };
-    let scene = Scene::seen(view, facts);
-    match pane {
-        PaneId::Transcript => match transcript::row_under(scene, inside, facts.glyphs, row) {
-            Some(seq) => {
-                go_to_row(view, facts, seq);
-                if facts.playback.is_some() { to_cursor_row(view, facts) } else { Vec::new() }
-            }
-            None => Vec::new(),
-        },
-        PaneId::Episodes => {
-            if let Some(pick) = episodes::under(scene, inside, row) {
-                view.replay.pick = Some(pick);
-            }
-            Vec::new()
-        }
-        // The rest has no rows to choose; the timeline is sought in before this.
-        _ => Vec::new(),
-    }
+/// A click on a row of the transcript: the cursor goes there, and the playhead of a recording.
+pub fn click_transcript(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> {
+    let Some((row, inside)) = row_of(view, facts, PaneId::Transcript, x, y) else { return Vec::new() };
+    let Some(seq) = transcript::row_under(Scene::seen(view, facts), inside, facts.glyphs, row) else { return Vec::new() };
+    go_to_row(view, facts, seq);
+    if facts.playback.is_some() { to_cursor_row(view, facts) } else { Vec::new() }
 }
 
-/// Moves in one of the screen's panes, whose inside has that many columns and rows.
-pub fn scroll(view: &mut View, facts: &Facts<'_>, pane: PaneId, inside: (u16, u16), motion: Motion) {
-    let scene = Scene::seen(view, facts);
-    match pane {
-        PaneId::Transcript => view.replay.place = transcript::moved(scene, inside, facts.glyphs, motion),
-        PaneId::Episodes => {
-            let (pick, top) = episodes::moved(scene, inside, motion);
-            view.replay.pick = pick;
-            view.scroll.insert(PaneId::Episodes, Scroll { up: top, ..Scroll::default() });
-        }
-        PaneId::Inspector => {
-            let max = inspector::lines(scene, inside.0, facts.glyphs).len().saturating_sub(usize::from(inside.1)) as i64;
-            let up = i64::try_from(view.scroll_of(pane).up).unwrap_or(0).min(max);
-            let by = match motion {
-                Motion::Lines(lines) | Motion::View(lines) => lines,
-                Motion::Pages(pages) => pages * i64::from(inside.1.saturating_sub(1).max(1)),
-                Motion::Oldest => -up,
-                Motion::Row(_) => 0,
-            };
-            let up = usize::try_from((up + by).clamp(0, max)).unwrap_or(0);
-            view.scroll.insert(pane, Scroll { up, ..Scroll::default() });
-        }
-        // The timeline shows all of its episode.
-        _ => {}
+/// A click on a row of the list of episodes chooses it.
+pub fn click_episodes(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> {
+    let Some((row, inside)) = row_of(view, facts, PaneId::Episodes, x, y) else { return Vec::new() };
+    if let Some(pick) = episodes::under(Scene::seen(view, facts), inside, row) {
+        view.replay.pick = Some(pick);
     }
+    Vec::new()
+}
+
+/// The row of a pane's inside at a cell of the screen, and columns and rows of that inside.
+fn row_of(view: &View, facts: &Facts<'_>, pane: PaneId, x: u16, y: u16) -> Option<(u16, (u16, u16))> {
+    let (_, row) = super::cell_of(view, facts.area, pane, x, y)?;
+    Some((row, super::inside(view, facts.area, pane)?))
+}
+
+/// Moves in the transcript, whose inside has that many columns and rows.
+pub fn scroll_transcript(view: &mut View, facts: &Facts<'_>, inside: (u16, u16), motion: Motion) {
+    view.replay.place = transcript::moved(Scene::seen(view, facts), inside, facts.glyphs, motion);
+}
+
+/// Moves in the list of episodes.
+pub fn scroll_episodes(view: &mut View, facts: &Facts<'_>, inside: (u16, u16), motion: Motion) {
+    let (pick, top) = episodes::moved(Scene::seen(view, facts), inside, motion);
+    view.replay.pick = pick;
+    view.scroll.insert(PaneId::Episodes, Scroll { up: top, ..Scroll::default() });
 }

@@ -147,9 +147,11 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
     if height >= 4 {
         let width = inner.width();
+        let place = if super::has_times(scene) { "41.8s" } else { "3/12" };
         let keys = tr!(
-            "0 |<   , h <   space play/pause   . l >   $ >|   [ ] mark   {brace} error   b break   c C run to a stop   :seek 41.8s",
-            brace = "{ }"
+            "0 |<   , h <   space play/pause   . l >   $ >|   [ ] mark   {brace} error   b break   c C run to a stop   :seek {place}",
+            brace = "{ }",
+            place = place
         );
         inner.text_upto(0, width, height - 1, &keys, Role::Dim);
     }
@@ -193,22 +195,24 @@ fn draw_letters(inner: &mut Canvas<'_>, y: u16, beats: &[Beat], ruler: Ruler, he
         inner.text(LABEL + column as u16, y, letter.encode_utf8(&mut [0; 4]), role);
     }
     let end = LABEL + ruler.used() as u16;
-    let legend = tr!("O see  T think  A act  ! error  ^ playhead  b breakpoint  m mark");
+    let legend = tr!("O see  T think  A act  ! error  ^ playhead  b breakpoint  m mark  C swap");
     if end + 3 + inner.measure(&legend) <= inner.width() {
         inner.text(end + 3, y, &legend, Role::Dim);
     }
 }
 
-/// Breakpoints and marks of the episode by their steps.
+/// Breakpoints, marks and swaps of the episode by their steps.
 fn marked(scene: Scene<'_>, beats: &[Beat]) -> Vec<(usize, String)> {
     let (Some(first), Some(last)) = (beats.first(), beats.last()) else { return Vec::new() };
     let step_of = |seq: Seq| beats.partition_point(|b| b.first <= seq).saturating_sub(1);
     let range = first.first..=last.last;
     let marks = scene.view.marks.range(range.clone()).map(|seq| (step_of(*seq), "m".to_owned()));
-    let mut marked: Vec<(usize, String)> = marks.collect();
+    let swaps = scene.state.swaps.iter().filter(|swap| swap.from.is_some() && range.contains(&swap.seq));
+    let mut marked: Vec<(usize, String)> = marks.chain(swaps.map(|swap| (step_of(swap.seq), "C".to_owned()))).collect();
     for stop in scene.desk.stops.breaks().filter(|s| s.at.is_none_or(|(lane, _)| lane == scene.view.lane)) {
         let tally = scene.desk.replay.tallies.get(&stop.quest());
-        let hits: Vec<Seq> = tally.map_or_else(Vec::new, |t| t.hits_from(*range.start()).take_while(|s| s <= range.end()).collect());
+        let hits: Vec<Seq> =
+            tally.map_or_else(Vec::new, |t| t.hits_of(scene.view.lane, *range.start()).take_while(|s| s <= range.end()).collect());
         let place = stop.at.map(|(_, at)| at).filter(|at| hits.is_empty() && range.contains(at));
         marked.extend(hits.into_iter().chain(place).map(|seq| (step_of(seq), format!("b{}", stop.number))));
     }
@@ -233,8 +237,8 @@ fn draw_marks(inner: &mut Canvas<'_>, y: u16, scene: Scene<'_>, beats: &[Beat], 
     }
     let text: String = line.iter().collect();
     inner.text(LABEL, y, &text, Role::Dim);
-    for (column, c) in line.iter().enumerate().filter(|(_, c)| matches!(c, 'm' | 'b')) {
-        inner.restyle(LABEL + column as u16, y, if *c == 'm' { 1 } else { 2 }, Role::Mark);
+    for (column, c) in line.iter().enumerate().filter(|(_, c)| matches!(c, 'm' | 'b' | 'C')) {
+        inner.restyle(LABEL + column as u16, y, if *c == 'b' { 2 } else { 1 }, Role::Mark);
     }
     if let Some(at) = at {
         inner.restyle(LABEL + at as u16, y, 1, Role::Selected);

@@ -178,7 +178,7 @@ impl Chart<'_> {
 fn weight(letter: char) -> u8 {
     match letter {
         '^' => 3,
-        'S' => 2,
+        'C' => 2,
         'A' => 1,
         _ => 0,
     }

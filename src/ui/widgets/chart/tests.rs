@@ -124,16 +124,16 @@ fn what_was_panned_to_stands_still() {
 fn marks_are_told_apart_by_their_letters() {
     let values: Vec<f64> = (0..80).map(f64::from).collect();
     let mark = |x, letter| Mark { x, letter };
-    let marks = vec![mark(0, 'P'), mark(20, 'S'), mark(40, 'A'), mark(40, 'A'), mark(60, 'P'), mark(60, 'S'), mark(79, 'P')];
+    let marks = vec![mark(0, 'P'), mark(20, 'C'), mark(40, 'A'), mark(40, 'A'), mark(60, 'P'), mark(60, 'C'), mark(79, 'P')];
     for kind in KINDS {
         let shot = Shot { marks: marks.clone(), kind, cursor: Some(50), ..Shot::default() };
         let (screen, ..) = shot.of(&[line(&values, 'a')], 100, 10);
-        let letters: String = screen[9].chars().filter(|c| "PSA+^".contains(*c)).collect();
+        let letters: String = screen[9].chars().filter(|c| "PCA+^".contains(*c)).collect();
         // Where a swap and a pause share a column, the swap is named.
-        assert_eq!(letters, "PSA^SP", "{screen:#?}");
+        assert_eq!(letters, "PCA^CP", "{screen:#?}");
         // The labels moved aside.
         assert!(screen[9].contains('0') && screen[9].contains("79 ep"), "{screen:#?}");
-        let bar = screen[9].chars().position(|c| c == 'S').unwrap();
+        let bar = screen[9].chars().position(|c| c == 'C').unwrap();
         assert!(matches!(screen[0].chars().nth(bar), Some('┊')), "{screen:#?}");
     }
 }
