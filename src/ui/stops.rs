@@ -1,6 +1,5 @@
 //! Where a run or a replay is to stop: breakpoints and watched expressions, by the operator's keys.
 
-use super::actions::Action;
 use super::backstage::Backstage;
 use super::update::{Effect, Facts};
 use super::view::View;
@@ -269,23 +268,20 @@ pub fn probe(what: &What, backstage: &dyn Backstage) -> Result<Arc<dyn Probe>, S
     }
 }
 
-/// Does what is an action of stops.
-pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    match action {
-        Action::Break => break_here(view, facts),
-        Action::BreakIf => condition(Kind::Break, "break", argument),
-        Action::BreakOnce => condition(Kind::Once, "tbreak", argument),
-        Action::Watch => match taken_away(argument) {
-            Some(Ok(number)) => vec![Effect::Stops(StopEffect::Forget(number))],
-            Some(Err(reason)) => vec![Effect::Mistake(reason)],
-            None => condition(Kind::Watch, "watch", argument),
-        },
-        Action::Breakpoints => breakpoints(argument, view.lane, facts),
-        Action::Continue if facts.playback.is_none() => vec![Effect::Send(crate::event::Command::Resume)],
-        Action::Continue => vec![Effect::Stops(StopEffect::Continue { forward: true })],
-        Action::ContinueBack => vec![Effect::Stops(StopEffect::Continue { forward: false })],
-        // No other action is handed here.
-        _ => Vec::new(),
+/// Watches an expression, or takes away what is watched.
+pub fn watch(argument: &str) -> Vec<Effect> {
+    match taken_away(argument) {
+        Some(Ok(number)) => vec![Effect::Stops(StopEffect::Forget(number))],
+        Some(Err(reason)) => vec![Effect::Mistake(reason)],
+        None => condition(Kind::Watch, "watch", argument),
+    }
+}
+
+/// To the next stop, or back to the previous one; a live run has no way back.
+pub fn run_on(forward: bool, facts: &Facts<'_>) -> Vec<Effect> {
+    match facts.playback {
+        None if forward => vec![Effect::Send(crate::event::Command::Resume)],
+        Some(_) | None => vec![Effect::Stops(StopEffect::Continue { forward })],
     }
 }
 
@@ -312,7 +308,7 @@ pub fn watch_list(facts: &Facts<'_>, lane: LaneId) -> Vec<Effect> {
     vec![Effect::Tell(tr!("Watched"), lines)]
 }
 
-fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
+pub fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
     if text.is_empty() {
         return vec![Effect::OpenCommand(format!("{name} "))];
     }
@@ -325,7 +321,7 @@ fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
 }
 
 /// A breakpoint at the step of the cursor or the playhead; away, where one is.
-fn break_here(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn break_here(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(seq) = super::panes::replay::place(view, facts.state, facts.desk, facts.playback) else {
         return vec![Effect::Notice(tr!("there is no step yet to stop at"))];
     };
@@ -358,7 +354,7 @@ fn break_here(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     vec![Effect::Stops(StopEffect::Set(Kind::Break, What::Preset(Preset::At(view.lane, seq, address))))]
 }
 
-fn breakpoints(argument: &str, lane: LaneId, facts: &Facts<'_>) -> Vec<Effect> {
+pub fn breakpoints(argument: &str, lane: LaneId, facts: &Facts<'_>) -> Vec<Effect> {
     let mut words = argument.split_whitespace();
     match (words.next(), words.next()) {
         (None, _) => vec![Effect::Tell(tr!("Breakpoints"), listed(facts, lane))],

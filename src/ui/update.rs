@@ -8,7 +8,7 @@ use super::find;
 use super::panes::replay::Scene;
 use super::panes::{self, Max, Motion, Travel, chain, curves};
 use super::steer;
-use super::stops::StopEffect;
+use super::stops::{self, Kind, StopEffect};
 use super::view::{Detail, PaneId, PlaybackView, ScreenId, Scroll, Share, View};
 use super::widgets::Glyphs;
 use crate::event::{Command, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};
@@ -233,13 +233,13 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Filter => (view.active().spec().filter)(argument, view, facts),
         Action::EpisodeList => panes::replay::show(PaneId::Episodes, view, facts),
         Action::Inspect => panes::replay::show(PaneId::Inspector, view, facts),
-        Action::Break
-        | Action::BreakIf
-        | Action::BreakOnce
-        | Action::Breakpoints
-        | Action::Watch
-        | Action::Continue
-        | Action::ContinueBack => super::stops::act(action, argument, view, facts),
+        Action::Break => stops::break_here(view, facts),
+        Action::BreakIf => stops::condition(Kind::Break, "break", argument),
+        Action::BreakOnce => stops::condition(Kind::Once, "tbreak", argument),
+        Action::Breakpoints => stops::breakpoints(argument, view.lane, facts),
+        Action::Watch => stops::watch(argument),
+        Action::Continue => stops::run_on(true, facts),
+        Action::ContinueBack => stops::run_on(false, facts),
         Action::MarkForCompare => panes::checkpoints::mark(view, facts),
         Action::Compare => panes::checkpoints::compare(view, facts),
         Action::Evaluate => panes::checkpoints::evaluate(view, facts),
@@ -292,7 +292,7 @@ pub fn command(line: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     }
     match by_name(name) {
         // The key asks for an expression; a line without one asks what is watched.
-        Ok(entry) if entry.action == Action::Watch && argument.trim().is_empty() => super::stops::watch_list(facts, view.lane),
+        Ok(entry) if entry.action == Action::Watch && argument.trim().is_empty() => stops::watch_list(facts, view.lane),
         Ok(entry) => act(entry.action, argument.trim(), view, facts),
         Err(reason) => vec![Effect::Mistake(reason)],
     }
