@@ -293,3 +293,24 @@ fn draw_empty(inner: &mut Canvas<'_>, ctx: &Context<'_>) {
     };
     super::notice(inner, &text);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::widgets::testing::Plain;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    #[test]
+    fn the_word_for_what_is_to_come_stands_where_there_is_room_and_else_on_the_first_line() {
+        let said = |width: u16, used: &[usize]| {
+            let area = Rect::new(0, 0, width, 3);
+            let mut buffer = Buffer::empty(area);
+            let lines: Vec<Line> = used.iter().map(|n| Line { spans: vec![("x".repeat(*n), Role::Text)], ..Line::default() }).collect();
+            said_at(&lines, &Canvas::new(&mut buffer, area, &Plain, Glyphs::default()))
+        };
+        assert_eq!(said(40, &[40, 10, 5]), Some(1));
+        assert_eq!(said(40, &[40, 39]), Some(0));
+        assert_eq!(said(12, &[12]), None);
+    }
+}
