@@ -19,11 +19,22 @@ pub struct Study {
     /// What makes the last of `tracks`, while that is not whole.
     tracker: Option<Tracker>,
     scans: BTreeMap<Quest, Scan>,
+    /// More may be written.
+    grows: bool,
 }
 
 impl Study {
-    pub fn new(end: Seq) -> Self {
-        Self { book: Arc::new(Book::new(end)), tracks: VecDeque::new(), tracker: None, scans: BTreeMap::new() }
+    pub fn new(end: Seq, grows: bool) -> Self {
+        Self { book: Arc::new(Book::new(end)), tracks: VecDeque::new(), tracker: None, scans: BTreeMap::new(), grows }
+    }
+
+    /// The recording ends there, as far as is known now.
+    pub fn note_end(&mut self, end: Seq, grows: bool) {
+        self.grows = grows;
+        if self.book.end != end {
+            Arc::make_mut(&mut self.book).end = end;
+        }
+        self.scans.values_mut().for_each(|scan| scan.note_end(end, grows));
     }
 
     pub fn book(&self) -> Arc<Book> {
@@ -35,7 +46,7 @@ impl Study {
     }
 
     pub fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>) {
-        self.scans.insert(quest, Scan::new(probe, self.book.end));
+        self.scans.insert(quest, Scan::new(probe, self.book.end, self.grows));
     }
 
     pub fn forget(&mut self, quest: Quest) {

@@ -38,6 +38,8 @@ pub struct ReplayDesk {
     pub tallies: BTreeMap<Quest, Arc<Tally>>,
     /// At `x1` it plays a decision a second, whatever the recorded times are.
     pub by_decision: bool,
+    /// It is still being written.
+    pub grows: bool,
     /// The breakpoint that stopped it, and where.
     pub stopped: Option<(u32, Seq)>,
     /// What `Quest::Search` looks for, lower case; empty before the first search.
