@@ -342,11 +342,12 @@ impl Playback for RecordingSource {
         if self.recording.read_on(READ_ON_BYTES)? {
             if self.recording.is_whole() {
                 self.tell_damage();
-                self.study.note_end(self.recording.end(), self.grows);
             }
             self.note_damage();
             return Ok(true);
         }
+        // Reading may have found another end than the one that the file's last lines say.
+        self.study.note_end(self.recording.end(), self.grows);
         Ok(self.study.read_on(&mut self.recording, budget)?)
     }
 
