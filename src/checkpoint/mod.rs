@@ -16,4 +16,4 @@ pub use builtin::{Builtin, builtin};
 pub use diff::{TensorChange, WeightDiff, weight_diff};
 pub use error::CheckpointError;
 pub use manifest::{FileEntry, Fingerprint, Manifest, Schema, Training, check_architecture};
-pub use store::{Checkpoint, Contents, load, open, save, sha256_hex};
+pub use store::{Checkpoint, Contents, WEIGHTS, load, open, save, sha256_hex};

@@ -255,6 +255,12 @@ pub struct TrainBcArgs {
     /// Where the checkpoint directories are made
     #[arg(long, value_name = "DIR", default_value = "checkpoints")]
     pub out: PathBuf,
+    /// Write the recording to this file, which must not exist yet
+    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
+    pub record: Option<PathBuf>,
+    /// Keep no recording
+    #[arg(long)]
+    pub no_record: bool,
     /// Print `UpdateCompleted` as JSON Lines
     #[arg(long)]
     pub json: bool,

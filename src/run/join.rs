@@ -215,7 +215,7 @@ fn header(config: &Config, settings: &EngineSettings, spec: &EnvSpec, provider: 
     }
 }
 
-fn cpu_features() -> Vec<String> {
+pub fn cpu_features() -> Vec<String> {
     #[cfg(target_arch = "x86_64")]
     {
         let found = [
@@ -231,8 +231,17 @@ fn cpu_features() -> Vec<String> {
     }
 }
 
+/// Where a recording goes: to the file that is named, else to a new one, unless none is wanted.
+pub fn record_to(named: Option<&Path>, off: bool, config: &Config) -> Result<Option<PathBuf>, Failure> {
+    match (named, config.record.enabled && !off) {
+        (Some(path), _) => Ok(Some(path.to_owned())),
+        (None, true) => recording_path(config).map(Some),
+        (None, false) => Ok(None),
+    }
+}
+
 /// A new file in the recordings' directory, named by the time.
-pub fn recording_path(config: &Config) -> Result<PathBuf, Failure> {
+fn recording_path(config: &Config) -> Result<PathBuf, Failure> {
     let directory = match &config.record.directory {
         Some(directory) => directory.clone(),
         None => Dirs::from_process().map_err(Failure::usage)?.state.join("recordings"),

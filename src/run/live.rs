@@ -2,7 +2,7 @@
 
 use super::cli::{GlobalArgs, RunArgs};
 use super::exit::{Code, Failure, Outcome, note, say, unwritten};
-use super::join::{RunPlan, configuration, recording_path, start};
+use super::join::{RunPlan, configuration, record_to, start};
 use super::recordings::sealed_if_wanted;
 use crate::config::Config;
 use crate::event::*;
@@ -24,17 +24,14 @@ pub fn run(args: &RunArgs, global: &GlobalArgs) -> Outcome {
     console(args, &config)
 }
 
-fn record(args: &RunArgs, config: &Config) -> Result<Option<std::path::PathBuf>, Failure> {
-    match (&args.record, config.record.enabled) {
-        (Some(path), _) => Ok(Some(path.clone())),
-        (None, true) => recording_path(config).map(Some),
-        (None, false) => Ok(None),
-    }
-}
-
 fn console(args: &RunArgs, config: &Config) -> Outcome {
-    let plan =
-        RunPlan { episodes_max: args.episodes, pace: config.run.pace.0, streams: true, record: record(args, config)?, tapped: false };
+    let plan = RunPlan {
+        episodes_max: args.episodes,
+        pace: config.run.pace.0,
+        streams: true,
+        record: record_to(args.record.as_deref(), args.no_record, config)?,
+        tapped: false,
+    };
     let started = start(config, plan)?;
     super::screen::live(started, config)
 }
@@ -45,7 +42,7 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         episodes_max: Some(args.episodes.unwrap_or(1)),
         pace: args.pace.unwrap_or(Pace::Max),
         streams: false,
-        record: if args.headless || args.json { args.record.clone() } else { record(args, config)? },
+        record: if args.headless || args.json { args.record.clone() } else { record_to(args.record.as_deref(), args.no_record, config)? },
         tapped: true,
     };
     let mut started = start(config, plan)?;

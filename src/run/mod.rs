@@ -18,6 +18,7 @@ mod replay;
 mod screen;
 mod signals;
 mod train;
+mod training_record;
 mod transcript;
 
 use clap::{CommandFactory, Parser};

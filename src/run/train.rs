@@ -2,8 +2,9 @@
 
 use super::cli::{GlobalArgs, TrainBcArgs};
 use super::exit::{Code, Failure, Outcome, say};
-use super::join::configuration;
+use super::join::{configuration, record_to};
 use super::provider::schema_of;
+use super::training_record::TrainingRecord;
 use crate::agent::Policy;
 use crate::checkpoint::{self, Contents, Manifest, Schema, Training};
 use crate::env;
@@ -23,6 +24,7 @@ struct Host {
     has_terminal: bool,
     clock: Arc<dyn Clock>,
     settings: BcSettings,
+    record: TrainingRecord,
     schema: Schema,
     command: String,
 }
@@ -63,10 +65,12 @@ impl BcHost for Host {
                         round + 1
                     ),
                 };
+                self.record.phase(&text);
                 let begin = if self.has_terminal { "\r\x1b[K" } else { "" };
                 let _ = writeln!(err, "{begin}[{seconds:6.1} s] {text}");
             }
             Progress::Update { update, updates_total, token_accuracy } => {
+                self.record.update(update.clone());
                 if self.json {
                     // A reader that is gone wants no more of it.
                     let told = serde_json::to_string(&update).map_err(Failure::failed).and_then(say);
@@ -95,7 +99,7 @@ impl BcHost for Host {
         manifest.training = Some(Training {
             algorithm: if stage.name == "final" { "bc + dagger".into() } else { "bc".into() },
             seed: Seed(self.settings.seed),
-            config_sha256: checkpoint::sha256_hex(format!("{:?}", self.settings).as_bytes()),
+            config_sha256: settings_sha256(&self.settings),
             command: self.command.clone(),
         });
         // What is saved is half precision, so the fingerprint is of what will be read back.
@@ -106,7 +110,8 @@ impl BcHost for Host {
         manifest.fingerprint = Some(model.fingerprint(&PROBES)?);
         let contents =
             Contents { config_json: &stage.weights.config().to_json(), tokenizer_json: stage.tokenizer_json, model_safetensors: &bytes };
-        checkpoint::save(&self.out.join(&id.0), manifest, &contents).map_err(|e| fail(&e))?;
+        let saved = checkpoint::save(&self.out.join(&id.0), manifest, &contents).map_err(|e| fail(&e))?;
+        self.record.saved(&saved);
         Ok(())
     }
 
@@ -119,6 +124,10 @@ impl BcHost for Host {
     }
 }
 
+fn settings_sha256(settings: &BcSettings) -> String {
+    checkpoint::sha256_hex(format!("{settings:?}").as_bytes())
+}
+
 /// A policy on the CPU.
 pub fn policy(weights: &Weights, tokenizer_json: &[u8]) -> Result<Box<dyn Policy>, LearnError> {
     let device = choose_device(DeviceChoice::Cpu, &[])?;
@@ -128,22 +137,33 @@ pub fn policy(weights: &Weights, tokenizer_json: &[u8]) -> Result<Box<dyn Policy
 
 pub fn bc(args: &TrainBcArgs, global: &GlobalArgs) -> Outcome {
     // A training hangs on its seed and steps alone, so that its command makes the same checkpoints again; a mistaken flag is told all the same.
-    configuration(global, None)?;
+    let config = configuration(global, None)?;
     let env = env::make(&args.env).map_err(Failure::usage)?;
     let mut settings = BcSettings { seed: args.seed, ..BcSettings::default() };
     if let Some(steps) = args.steps {
         settings.steps = steps;
     }
     let steps = args.steps.map_or(String::new(), |s| format!(" --steps {s}"));
+    let clock = MonotonicClock::start();
+    let path = record_to(args.record.as_deref(), args.no_record, &config)?;
+    let record = TrainingRecord::begin(path.as_deref(), clock.clone(), env.spec(), Seed(args.seed), settings_sha256(&settings))?;
     let mut host = Host {
         out: args.out.clone(),
         json: args.json,
         has_terminal: std::io::stderr().is_terminal(),
-        clock: MonotonicClock::start(),
+        clock,
+        record,
         schema: schema_of(env.spec()),
         command: format!("pilothouse train bc --env {} --seed {}{steps}", args.env, args.seed),
         settings: settings.clone(),
     };
-    train_bc(&settings, env.as_ref(), &mut host).map_err(Failure::failed)?;
+    if let Some(path) = host.record.path() {
+        let _ = writeln!(std::io::stderr(), "recording to {}", path.display());
+    }
+    let trained = train_bc(&settings, env.as_ref(), &mut host);
+    let reason = trained.as_ref().err().map_or_else(|| "trained".to_owned(), ToString::to_string);
+    let recorded = host.record.end(&reason).map_err(|e| Failure::failed(format!("the training's recording is not whole: {e}")));
+    trained.map_err(Failure::failed)?;
+    recorded?;
     Ok(Code::Holds)
 }

@@ -33,7 +33,7 @@ use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
 use crate::ui::lang::tr;
 use crossterm::event::{Event as TerminalEvent, KeyEventKind};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -270,8 +270,9 @@ fn gone(error: io::Error) -> Result<Ended, UiError> {
 /// Draws one picture of a state, without a terminal.
 pub fn draw(context: &Context<'_>, area: Rect) -> Buffer {
     super::lang::set(context.lang);
-    let mut buffer = Buffer::empty(area);
-    buffer.set_style(area, context.theme.text);
+    let mut blank = Cell::EMPTY;
+    blank.set_style(context.theme.text);
+    let mut buffer = Buffer::filled(area, blank);
     if area.width == 0 || area.height == 0 {
         return buffer;
     }

@@ -3,6 +3,7 @@
 
 use super::backstage::{Ask, News, Opened};
 use super::bench::Bench;
+use super::panes::Hits;
 use super::stops::Stops;
 use super::view::EpisodeSort;
 use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
@@ -19,6 +20,8 @@ pub struct Desk {
     /// What was found out about the open recording; empty on a live run.
     pub replay: ReplayDesk,
     pub stops: Stops,
+    /// Rows of the live chain that hold what is searched for.
+    pub hits: Hits,
     /// Recordings of the state directory, newest first; unset until they are listed.
     pub catalogue: Option<Vec<Recorded>>,
     /// The live run that goes on while a recording is looked at.
@@ -44,6 +47,8 @@ pub struct ReplayDesk {
     pub stopped: Option<(u32, Seq)>,
     /// What `Quest::Search` looks for, lower case; empty before the first search.
     pub searched: String,
+    /// Rows of the transcript that hold what is searched for.
+    pub hits: Hits,
     /// Where it is to go as soon as that is known.
     pub looking: Option<Looking>,
 }

@@ -12,12 +12,12 @@ pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
         return panes::replay::search(text, view, facts);
     }
     view.search = text.to_lowercase();
-    let found = chain::matches(view, facts.state);
+    let found = chain::matches(view, facts.state, &facts.desk.hits);
     let here = here(view, facts);
     if let Some(seq) = found.iter().rev().find(|seq| **seq <= here).or(found.first()) {
         go_to_row(view, facts, *seq);
     }
-    if text.is_empty() { Vec::new() } else { vec![Effect::Notice(chain::found(view, facts.state))] }
+    if text.is_empty() { Vec::new() } else { vec![Effect::Notice(chain::found(view, facts.state, &facts.desk.hits))] }
 }
 
 /// The cursor on that row of the chain, which has the focus then.
@@ -43,7 +43,7 @@ pub fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect
     if view.screen == ScreenId::Replay {
         return panes::replay::to_match(view, facts, forward);
     }
-    let found = chain::matches(view, facts.state);
+    let found = chain::matches(view, facts.state, &facts.desk.hits);
     let (next, round) = match nearest(&found, here(view, facts), forward) {
         Some(seq) => (Some(seq), String::new()),
         None if forward => (found.first().copied(), tr!(", from the oldest again")),
@@ -52,7 +52,7 @@ pub fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect
     if let Some(seq) = next {
         go_to_row(view, facts, seq);
     }
-    vec![Effect::Notice(format!("{}{round}", chain::found(view, facts.state)))]
+    vec![Effect::Notice(format!("{}{round}", chain::found(view, facts.state, &facts.desk.hits)))]
 }
 
 pub fn to_error(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {

@@ -22,6 +22,7 @@ mod notify;
 pub mod output;
 mod palette;
 mod panes;
+mod pen;
 mod raster;
 mod records;
 mod replies;

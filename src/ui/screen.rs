@@ -1,28 +1,14 @@
 //! The terminal as a grid of cells: only what changed is written, in one write, inside a synchronised update.
 
-use ratatui::backend::{Backend, CrosstermBackend};
-use ratatui::buffer::Buffer;
+use super::pen::{PLAIN, Pen};
+use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::Rect;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// Bytes of a frame, collected so that one write carries them all.
-#[derive(Default)]
-struct Frame(Vec<u8>);
-
-impl Write for Frame {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 const BEGIN: &[u8] = b"\x1b[?2026h";
 const END: &[u8] = b"\x1b[?2026l";
+const CLEAR: &[u8] = b"\x1b[m\x1b[2J";
 
 pub struct Screen<W: Write> {
     out: W,
@@ -97,29 +83,39 @@ impl<W: Write> Screen<W> {
 
     /// Shows `next`. Writes nothing when nothing changed.
     pub fn show(&mut self, next: Buffer) -> io::Result<()> {
-        let mut frame = Frame::default();
         self.took = Duration::ZERO;
+        let mut bytes = BEGIN.to_vec();
         if self.stale || self.shown.area != next.area {
-            frame.0.extend_from_slice(b"\x1b[0m\x1b[2J");
+            bytes.extend_from_slice(CLEAR);
             self.shown = Buffer::empty(next.area);
             self.stale = false;
         }
-        let blank = frame.0.is_empty();
-        let updates = self.shown.diff(&next);
-        if updates.is_empty() && blank {
+        forget_second_halves(&mut self.shown, &next);
+        let mut pen = Pen::default();
+        for (x, y, cell) in self.shown.diff_iter(&next) {
+            pen.put(&mut bytes, (x, y), cell);
+        }
+        if bytes.len() == BEGIN.len() {
             return Ok(());
         }
-        let mut backend = CrosstermBackend::new(&mut frame);
-        backend.draw(updates.into_iter())?;
-        let mut bytes = Vec::with_capacity(frame.0.len() + 16);
-        bytes.extend_from_slice(BEGIN);
-        bytes.extend_from_slice(&frame.0);
+        bytes.extend_from_slice(PLAIN);
         bytes.extend_from_slice(END);
         let begin = Instant::now();
         self.send(&bytes)?;
         self.took = begin.elapsed();
         self.shown = next;
         Ok(())
+    }
+}
+
+/// Where a wide character gives way, terminals differ in what they leave of its second half: that is written again, whatever it was.
+fn forget_second_halves(shown: &mut Buffer, next: &Buffer) {
+    let is_wide = |symbol: &str| symbol.len() > 2 && symbol.cell_width() > 1;
+    for at in 1..shown.content.len() {
+        let before = &shown.content[at - 1];
+        if is_wide(before.symbol()) && *before != next.content[at - 1] {
+            shown.content[at].set_symbol("\u{fffd}");
+        }
     }
 }
 

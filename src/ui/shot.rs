@@ -1,8 +1,8 @@
 //! Pictures of the screen, from its cells: SVG, PNG made of that, plain text, and text with colours.
 
+use super::pen::{PLAIN, Pen};
 use super::theme::{Rgb, Theme};
-use ratatui::backend::IntoCrossterm;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write as _;
 
@@ -49,16 +49,16 @@ pub fn write(buffer: &Buffer, theme: &Theme, format: Format) -> Result<Vec<u8>, 
         Format::Svg => Ok(svg(buffer, theme).into_bytes()),
         Format::Png => super::raster::png(&svg(buffer, theme)),
         Format::Text => Ok(text(buffer).into_bytes()),
-        Format::Ansi => Ok(ansi(buffer).into_bytes()),
+        Format::Ansi => Ok(ansi(buffer)),
     }
 }
 
 fn text(buffer: &Buffer) -> String {
-    rows(buffer).map(|row| format!("{}\n", row.iter().map(|(t, _)| t.as_str()).collect::<String>().trim_end())).collect()
+    rows(buffer).map(|row| format!("{}\n", row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end())).collect()
 }
 
-/// Rows of (symbol, style); the cell behind a wide symbol is left out.
-fn rows(buffer: &Buffer) -> impl Iterator<Item = Vec<(String, Style)>> + '_ {
+/// Rows of cells; the cell behind a wide symbol is left out.
+fn rows(buffer: &Buffer) -> impl Iterator<Item = Vec<&Cell>> + '_ {
     let area = buffer.area;
     (area.top()..area.bottom()).map(move |y| {
         let mut row = Vec::new();
@@ -70,7 +70,7 @@ fn rows(buffer: &Buffer) -> impl Iterator<Item = Vec<(String, Style)>> + '_ {
             }
             let cell = &buffer[(x, y)];
             skip = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
-            row.push((cell.symbol().to_owned(), cell.style()));
+            row.push(cell);
         }
         row
     })
@@ -125,11 +125,11 @@ fn svg(buffer: &Buffer, theme: &Theme) -> String {
         let mut x = 0usize;
         let mut at = 0;
         while at < row.len() {
-            let style = row[at].1;
+            let style = row[at].style();
             let (from, mut run) = (x, Vec::new());
-            while at < row.len() && row[at].1 == style {
-                run.push((x, row[at].0.as_str()));
-                x += cells(&row[at].0);
+            while at < row.len() && row[at].style() == style {
+                run.push((x, row[at].symbol()));
+                x += cells(row[at].symbol());
                 at += 1;
             }
             span(&mut out, (from, x, y), &run, style, (text, background));
@@ -190,35 +190,18 @@ fn span(out: &mut String, (from, to, y): (usize, usize, usize), run: &[(usize, &
     }
 }
 
-fn ansi(buffer: &Buffer) -> String {
-    let mut out = String::new();
+/// As the terminal was given it: as many colours as the screen has, and none where it has none.
+fn ansi(buffer: &Buffer) -> Vec<u8> {
+    let mut out = Vec::new();
     for row in rows(buffer) {
-        let mut last = None;
-        for (symbol, style) in row {
-            if last != Some(style) {
-                out.push_str("\x1b[0m");
-                if style.add_modifier.contains(Modifier::BOLD) {
-                    out.push_str("\x1b[1m");
-                }
-                if style.add_modifier.contains(Modifier::REVERSED) {
-                    out.push_str("\x1b[7m");
-                }
-                colour(&mut out, style.fg, crossterm::style::Colored::ForegroundColor);
-                colour(&mut out, style.bg, crossterm::style::Colored::BackgroundColor);
-                last = Some(style);
-            }
-            out.push_str(&symbol);
+        let mut pen = Pen::default();
+        for cell in row {
+            pen.write(&mut out, cell);
         }
-        out.push_str("\x1b[0m\n");
+        out.extend_from_slice(PLAIN);
+        out.push(b'\n');
     }
     out
-}
-
-/// As the terminal was given it: as many colours as the screen has, and none where it has none.
-fn colour(out: &mut String, color: Option<Color>, ground: fn(crossterm::style::Color) -> crossterm::style::Colored) {
-    if let Some(color) = color.filter(|c| *c != Color::Reset) {
-        let _ = write!(out, "\x1b[{}m", ground(color.into_crossterm()));
-    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ impl App {
     /// What waits for an answer was meant for the source that is left.
     fn change_seat(&mut self) {
         self.sittings = self.sittings.wrapping_add(1);
+        self.desk.hits.forget();
         if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit) {
             self.open = Open::Nothing;
         }

@@ -5,14 +5,16 @@
 //! of the bytes of moving at each line.
 
 use super::Pane;
-use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, holds, lay_out_streaming};
+use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, lay_out_streaming};
 use super::chain_sheet::{Motion, Rows, Seen, Sheet};
+use super::hits::Hits;
 use crate::event::{PolicyState, Seq};
 use crate::state::{DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace, Transcript};
 use crate::ui::lang::tr;
 use crate::ui::update::Effect;
 use crate::ui::view::{Context, Detail, Place, View};
 use crate::ui::widgets::{Canvas, Glyphs, Role, format, text};
+use std::rc::Rc;
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
@@ -93,18 +95,15 @@ pub fn cursor_row<'s>(view: &View, state: &'s DashState) -> Option<&'s Row> {
 }
 
 /// Rows that hold what is searched for, oldest first.
-pub fn matches(view: &View, state: &DashState) -> Vec<Seq> {
-    rows_where(view, state, |row| !view.search.is_empty() && holds(row, &view.search))
+pub fn matches(view: &View, state: &DashState, hits: &Hits) -> Rc<Vec<Seq>> {
+    let rows = state.lane(view.lane).map(|l| Rows::of(&l.transcript)).unwrap_or_default();
+    hits.of(rows, view.lane, &view.search)
 }
 
 /// Rows of calls that failed, oldest first.
 pub fn errors(view: &View, state: &DashState) -> Vec<Seq> {
-    rows_where(view, state, failed)
-}
-
-fn rows_where(view: &View, state: &DashState, which: impl Fn(&Row) -> bool) -> Vec<Seq> {
     let rows = state.lane(view.lane).map(|l| &l.transcript.rows);
-    rows.into_iter().flat_map(|r| r.iter()).filter(|r| which(r)).map(|r| r.seq).collect()
+    rows.into_iter().flat_map(|r| r.iter()).filter(|r| failed(r)).map(|r| r.seq).collect()
 }
 
 /// Draws what is seen. What lies behind the anchor is to come yet, and says so.
@@ -255,14 +254,14 @@ fn draw_footer(footer: &mut Canvas<'_>, ctx: &Context<'_>, lane: &LaneState) {
 
 /// `/412  3 of 7 matches`.
 fn search_place(ctx: &Context<'_>) -> String {
-    format!("/{}  {}", ctx.view.search, found(ctx.view, ctx.state))
+    format!("/{}  {}", ctx.view.search, found(ctx.view, ctx.state, &ctx.desk.hits))
 }
 
 /// `3 of 7 matches` on a match, `7 matches` elsewhere.
-pub fn found(view: &View, state: &DashState) -> String {
-    let found = matches(view, state);
+pub fn found(view: &View, state: &DashState, hits: &Hits) -> String {
+    let found = matches(view, state, hits);
     let cursor = cursor_row(view, state).map(|r| r.seq);
-    match (found.len(), found.iter().position(|seq| Some(*seq) == cursor)) {
+    match (found.len(), cursor.and_then(|seq| found.binary_search(&seq).ok())) {
         (0, _) => tr!("no match"),
         (1, None) => tr!("1 match"),
         (all, None) => tr!("{all} matches", all = all),

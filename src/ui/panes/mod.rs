@@ -8,6 +8,7 @@ pub mod checkpoints;
 pub mod curves;
 mod gpu;
 mod heat;
+mod hits;
 #[cfg(test)]
 mod hostile_tests;
 mod layout;
@@ -27,6 +28,7 @@ pub use tests::testing;
 pub mod tools;
 
 pub use chain_sheet::Motion;
+pub use hits::Hits;
 pub use layout::{has_menu_key, has_popups};
 
 use layout::{Layout, arrange};

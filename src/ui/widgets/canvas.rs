@@ -2,7 +2,7 @@
 
 use super::text::{self, Ambiguous};
 use crate::event::SafeText;
-use ratatui::buffer::{Buffer, CellDiffOption};
+use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::num::NonZeroU16;
@@ -122,10 +122,12 @@ impl<'a> Canvas<'a> {
             return x;
         }
         let style = self.paint.style(role);
+        if text.chars().all(|c| self.is_plain(c)) {
+            return self.plain(x, y, text, style);
+        }
         // Names, ids and typed lines are no `SafeText`: this is the one place that all of them pass.
-        let safe = (!text.is_ascii()).then(|| SafeText::new(text));
-        let text = safe.as_ref().map_or(text, SafeText::as_str);
-        for grapheme in text::graphemes(text) {
+        let safe = SafeText::new(text);
+        for grapheme in text::graphemes(&safe) {
             let cells = text::grapheme_width(grapheme, self.glyphs.ambiguous) as u16;
             if cells == 0 {
                 continue;
@@ -137,6 +139,34 @@ impl<'a> Canvas<'a> {
             x += cells;
         }
         x
+    }
+
+    fn is_plain(&self, c: char) -> bool {
+        text::is_plain(c) && (c.is_ascii() || self.glyphs.ambiguous == Ambiguous::Narrow)
+    }
+
+    /// Most of a screen: characters that are safe, and a grapheme and a cell each.
+    fn plain(&mut self, x: u16, y: u16, text: &str, style: Style) -> u16 {
+        let room = self.area.width.saturating_sub(x) as usize;
+        if room == 0 || text.is_empty() {
+            return x;
+        }
+        let (left, top) = (self.area.x + x, self.area.y + y);
+        self.halve_before(left, top);
+        let mut styled = Cell::EMPTY;
+        styled.set_style(style);
+        let first = self.buffer.index_of(left, top);
+        let cells = &mut self.buffer.content[first..first + room];
+        let mut count = 0;
+        for (cell, c) in cells.iter_mut().zip(text.chars()) {
+            // A cell without a symbol is a space.
+            *cell = styled.clone();
+            if c != ' ' {
+                cell.set_char(c);
+            }
+            count += 1;
+        }
+        x + count
     }
 
     /// Like `text`, cut with a mark so that it ends before column `end`.

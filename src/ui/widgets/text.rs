@@ -31,7 +31,7 @@ pub fn graphemes(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Joins with nothing of its kind, before or behind.
-fn is_plain(c: char) -> bool {
+pub fn is_plain(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{2500}'..='\u{259f}' | '\u{2800}'..='\u{28ff}')
 }
 

@@ -83,7 +83,7 @@ pub fn draw_curves(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 /// Why the training screen is empty, and what to do.
 pub fn untrained(state: &DashState) -> String {
     if state.updates.is_empty() {
-        tr!("n/a (no training in this run): a recording whose run was trained, with UpdateCompleted events, shows its curves here")
+        tr!("n/a (no training in this run): pilothouse train records one, and its recording shows its curves here")
     } else {
         tr!("n/a (this training has no figures)")
     }

@@ -19,7 +19,7 @@ impl Ema {
 
     /// Takes `count` values in, each of them `value`; gives the mean after the last.
     pub fn push(&mut self, value: f64, count: u64) -> f64 {
-        let kept = self.past.powf(count as f64);
+        let kept = if count == 1 { self.past } else { self.past.powf(count as f64) };
         self.weight = kept * self.weight + (1.0 - kept);
         let rate = (1.0 - kept) / self.weight;
         let moved = self.mean + rate * (value - self.mean);

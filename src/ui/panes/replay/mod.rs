@@ -248,7 +248,7 @@ pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if !text.is_empty() {
         let scene = Scene::seen(view, facts);
         let here = cursor_row(scene).map_or(Seq(0), |r| r.seq);
-        effects.extend(match matches(scene).into_iter().find(|seq| *seq >= here) {
+        effects.extend(match matches(scene).iter().copied().find(|seq| *seq >= here) {
             Some(seq) => on_match(view, facts, seq),
             None => elsewhere(view, facts, true),
         });

@@ -6,11 +6,12 @@ use crate::source::Quest;
 use crate::state::Row;
 use crate::ui::lang::tr;
 use crate::ui::panes::chain::{draw_sheet, shape, streaming_lines, text_rows};
-use crate::ui::panes::chain_rows::{Shape, failed, holds};
+use crate::ui::panes::chain_rows::{Shape, failed};
 use crate::ui::panes::chain_sheet::{Rows, Sheet};
 use crate::ui::panes::{Motion, Pane, notice};
 use crate::ui::view::{Detail, Place};
 use crate::ui::widgets::{Canvas, Glyphs, Role, format};
+use std::rc::Rc;
 
 /// The rows of the episode at the playhead.
 pub fn rows(scene: Scene<'_>) -> Rows<'_> {
@@ -42,9 +43,18 @@ pub fn cursor_row(scene: Scene<'_>) -> Option<&Row> {
 }
 
 /// Rows that hold what is searched for, oldest first.
-pub fn matches(scene: Scene<'_>) -> Vec<Seq> {
-    let needle = &scene.view.search;
-    rows(scene).iter().filter(|row| !needle.is_empty() && holds(row, needle)).map(|r| r.seq).collect()
+pub fn matches(scene: Scene<'_>) -> Rc<Vec<Seq>> {
+    scene.desk.replay.hits.of(settled(scene), scene.view.lane, &scene.view.search)
+}
+
+/// The same rows as `rows`, each as it is at its end wherever the playhead stands.
+fn settled(scene: Scene<'_>) -> Rows<'_> {
+    let Some(track) = scene.track().filter(|t| !t.rows.is_empty()) else { return rows(scene) };
+    let folded = scene.state.lane(scene.view.lane).map(|l| &l.transcript);
+    let read = track.rows.last().map_or(Seq(0), |r| r.seq);
+    let skip = folded.map_or(0, |t| t.rows.iter().rev().take_while(|r| r.seq > read).count());
+    let skip = folded.map_or(0, |t| t.rows.len()) - skip;
+    Rows { before: &track.rows, folded, skip, after: &[] }
 }
 
 /// Rows of calls that failed, oldest first.
@@ -58,7 +68,7 @@ pub fn found(scene: Scene<'_>) -> String {
     let found = matches(scene);
     let cursor = cursor_row(scene).map(|r| r.seq);
     let all = found.len();
-    let here = match found.iter().position(|seq| Some(*seq) == cursor) {
+    let here = match cursor.and_then(|seq| found.binary_search(&seq).ok()) {
         Some(at) => tr!("{at} of {all} here", at = at + 1, all = all),
         None => tr!("{all} here", all = all),
     };
