@@ -84,9 +84,9 @@ fn write(dir: &Path, bytes: &[u8]) -> io::Result<Blob> {
     Ok(blob)
 }
 
-/// Whether a line names blobs.
+/// Whether a line may name blobs. They stand last in it, so that most lines are told by their end.
 pub fn are_in(line: &[u8]) -> bool {
-    line.windows(MARK.len()).any(|bytes| bytes == MARK)
+    line.ends_with(b"}}}\n") && line.windows(MARK.len()).any(|bytes| bytes == MARK)
 }
 
 /// Puts the texts back into a line that names them. What of them can't be had is said in the line in their place, and told.
