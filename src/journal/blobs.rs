@@ -50,7 +50,8 @@ fn spill(value: &mut Value, pointer: &str, dir: &Path, blobs: &mut BTreeMap<Stri
         Value::String(text) if text.len() > INLINE_BYTES_MAX => {
             let blob = write(dir, text.as_bytes())?;
             blobs.insert(pointer.to_owned(), blob);
-            text.truncate(text.floor_char_boundary(PREVIEW_BYTES));
+            let end = (0..=PREVIEW_BYTES).rev().find(|at| text.is_char_boundary(*at));
+            text.truncate(end.unwrap_or_default());
             Ok(())
         }
         Value::String(_) => Ok(()),

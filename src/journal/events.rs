@@ -30,7 +30,7 @@ pub struct Events<'a> {
 
 /// The next line's event, if any.
 enum Next {
-    Event(Envelope),
+    Event(Arc<Envelope>),
     /// Nothing was read yet from here on, and it is not as the writer leaves it.
     Doubtful,
     End,
@@ -61,7 +61,7 @@ impl<'a> Events<'a> {
         self.seek()
     }
 
-    fn advance(&mut self) -> Result<Option<Envelope>, ReadError> {
+    fn advance(&mut self) -> Result<Option<Arc<Envelope>>, ReadError> {
         loop {
             match self.read()? {
                 Next::Event(envelope) => return Ok(Some(envelope)),
@@ -109,10 +109,10 @@ impl<'a> Events<'a> {
             if self.recording.map().rejected.binary_search(&here).is_ok() {
                 continue;
             }
-            match self.parsed(&mut line) {
+            match self.parsed(&line) {
                 Ok(envelope) if is_whole && first_of(&envelope) <= self.last => {}
                 Ok(envelope) if is_whole || first_of(&envelope) == self.last.next() && self.last.0 < u64::MAX => {
-                    return Ok(Next::Event(envelope));
+                    return Ok(Next::Event(Arc::new(envelope)));
                 }
                 Ok(_) | Err(_) if !is_whole => return Ok(Next::Doubtful),
                 Ok(_) => {}
@@ -124,7 +124,7 @@ impl<'a> Events<'a> {
     }
 
     /// With its long texts, which lie beside the recording.
-    fn parsed(&mut self, line: &mut Vec<u8>) -> Result<Envelope, String> {
+    fn parsed(&mut self, line: &[u8]) -> Result<Envelope, String> {
         if !blobs::are_in(line) {
             return parse(line);
         }
@@ -166,7 +166,7 @@ impl<'a> Events<'a> {
         }
         while !self.done {
             let envelope = match self.advance() {
-                Ok(Some(envelope)) => Arc::new(envelope),
+                Ok(Some(envelope)) => envelope,
                 Ok(None) => return self.at_end().map(Ok),
                 Err(error) => {
                     self.done = true;
