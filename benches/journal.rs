@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use pilothouse::event::*;
-use pilothouse::journal::{FORMAT, Header, HeaderEnv, Journal, Place, Recorder, Recording, VERSION};
+use pilothouse::journal::{FORMAT, Header, HeaderEnv, Journal, Place, Recorder, Recording, VERSION, seal};
 use pilothouse::state::DashState;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -71,6 +71,21 @@ fn million() -> &'static PathBuf {
         .1
 }
 
+/// The same, sealed: its size in percent is printed.
+fn sealed_million() -> &'static PathBuf {
+    static FILE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    &FILE
+        .get_or_init(|| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("million.jsonl");
+            std::fs::copy(million(), &path).unwrap();
+            let sealed = seal(&path).unwrap();
+            eprintln!("sealed: {} of {} bytes", sealed.bytes_after, sealed.bytes_before);
+            (dir, sealed.path)
+        })
+        .1
+}
+
 #[divan::bench(sample_count = 200)]
 fn append_and_commit(bencher: divan::Bencher) {
     let dir = tempfile::tempdir().unwrap();
@@ -85,8 +100,32 @@ fn append_and_commit(bencher: divan::Bencher) {
     });
 }
 
+/// By its end alone, as the console opens it; and a place in the middle, of which nothing was read.
+#[divan::bench(sample_count = 30, sample_size = 1)]
+fn open_and_seek_in_a_million(bencher: divan::Bencher) {
+    let path = million();
+    let mut at = 0;
+    bencher.bench_local(|| {
+        at = (at + 618_033) % EVENTS;
+        let mut recording = Recording::open_quickly(path).unwrap();
+        recording.state_at(Seq(at)).unwrap().seq
+    });
+}
+
+/// The same in a sealed one.
+#[divan::bench(sample_count = 30, sample_size = 1)]
+fn open_and_seek_in_a_sealed_million(bencher: divan::Bencher) {
+    let path = sealed_million();
+    let mut at = 0;
+    bencher.bench_local(|| {
+        at = (at + 618_033) % EVENTS;
+        let mut recording = Recording::open_quickly(path).unwrap();
+        recording.state_at(Seq(at)).unwrap().seq
+    });
+}
+
 #[divan::bench(sample_count = 10, sample_size = 1)]
-fn open_a_million(bencher: divan::Bencher) {
+fn read_a_million_whole(bencher: divan::Bencher) {
     let path = million();
     bencher.bench_local(|| Recording::open(path).unwrap().end());
 }

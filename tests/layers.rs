@@ -64,6 +64,7 @@ const OWNED_CRATES: &[(&str, &[&str])] = &[
     ("nvml_wrapper", &["telemetry"]),
     ("sysinfo", &["telemetry"]),
     ("cel", &["cond"]),
+    ("zeekstd", &["journal"]),
     ("ratatui", &["ui", "run"]),
     ("crossterm", &["ui", "run"]),
     ("clap", &["run"]),

@@ -120,6 +120,19 @@ fn jq_reads_a_recording() {
 }
 
 #[test]
+#[ignore = "needs zstd"]
+fn zstd_reads_a_sealed_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["run", "--headless", "--agent", "heuristic", "--episodes", "5", "--seed", "7", "--record", "r.jsonl"];
+    stdout(&run(PILOTHOUSE, &args, dir.path()));
+    let events = stdout(&run(PILOTHOUSE, &["replay", "r.jsonl", "--json"], dir.path()));
+    stdout(&run(PILOTHOUSE, &["seal", "r.jsonl"], dir.path()));
+    let lines = stdout(&run("zstd", &["-dc", "r.jsonl.zst"], dir.path()));
+    let unpacked: Vec<&str> = lines.lines().filter(|l| l.starts_with("{\"seq\":")).collect();
+    assert_eq!(unpacked, events.lines().collect::<Vec<_>>());
+}
+
+#[test]
 #[ignore = "needs rsvg-convert"]
 fn rsvg_convert_draws_a_screenshot() {
     let dir = tempfile::tempdir().unwrap();

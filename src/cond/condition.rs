@@ -8,7 +8,7 @@ use crate::state::DashState;
 use cel::{Context, ExecutionError, Program, Value};
 
 /// Longest expression.
-const SOURCE_BYTES_MAX: usize = 4096;
+pub(super) const SOURCE_BYTES_MAX: usize = 4096;
 /// `all`, `exists`, `map` and the like inside each other: each level multiplies the work that one event costs.
 const LOOP_DEPTH_MAX: usize = 2;
 
@@ -56,15 +56,15 @@ impl Expression {
             return Err(CondError::Loops { depth: survey.loop_depth });
         }
         if let Some(name) = survey.functions.iter().find(|name| !super::survey::is_function(name)) {
-            return Err(unknown(name, super::survey::FUNCTIONS));
+            return Err(not_found(name, super::survey::FUNCTIONS));
         }
         let names: Vec<&str> = Variable::ALL.iter().map(|v| v.name()).collect();
         let uses: Result<Vec<Variable>, CondError> =
-            survey.variables.iter().map(|name| Variable::by_name(name).ok_or_else(|| unknown(name, &names))).collect();
+            survey.variables.iter().map(|name| Variable::by_name(name).ok_or_else(|| not_found(name, &names))).collect();
         for (name, field) in &survey.fields {
             let known = Variable::by_name(name).and_then(Variable::fields);
             if let Some(known) = known.filter(|known| !known.contains(*field)) {
-                return Err(unknown(&format!("{name}.{field}"), &known.iter().map(|k| format!("{name}.{k}")).collect::<Vec<_>>()));
+                return Err(not_found(&format!("{name}.{field}"), &known.iter().map(|k| format!("{name}.{k}")).collect::<Vec<_>>()));
             }
         }
         let expression = Self { uses: uses?, base: Context::default(), program };
@@ -143,13 +143,13 @@ impl std::fmt::Debug for Condition {
     }
 }
 
-fn unknown(name: &str, known: &[impl AsRef<str>]) -> CondError {
+pub(super) fn not_found(name: &str, known: &[impl AsRef<str>]) -> CondError {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let suggestion = nearest(name, known.iter().copied()).map(str::to_owned);
     CondError::Unknown { name: name.to_owned(), suggestion, known: known.join(", ") }
 }
 
-fn syntax_error(source: &str, errors: &cel::ParseErrors) -> CondError {
+pub(super) fn syntax_error(source: &str, errors: &cel::ParseErrors) -> CondError {
     let (line, column, reason) = errors.errors.first().map_or((1, 1, "not an expression".to_owned()), |e| {
         let place = |n: isize| usize::try_from(n).unwrap_or(1).max(1);
         (place(e.pos.0), place(e.pos.1), e.msg.clone())

@@ -6,8 +6,10 @@
 
 mod condition;
 mod facts;
+mod filter;
 mod survey;
 mod variable;
 
 pub use condition::{CondError, Condition, Expression};
+pub use filter::{Fact, Filter};
 pub use variable::Variable;

@@ -229,6 +229,8 @@ settings! {
         directory: Option<PathBuf> => any,
         /// Longest time between two commits, in milliseconds: 10 to 10000. A crash loses no more than this.
         commit_interval_ms: u32 => within(10, 10_000),
+        /// Whether a recording is packed when its run ends: NAME.jsonl.zst, about a tenth of its size.
+        seal: bool => any,
     }
     /// The console.
     ui: UiSettings from RawUi {

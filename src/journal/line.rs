@@ -68,8 +68,8 @@ pub fn take_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Take
 
 pub const COMMIT_KIND: &str = "Commit";
 pub const SNAPSHOT_KIND: &str = "Snapshot";
-const COMMIT_PREFIX: &[u8] = br#"{"k":"Commit""#;
-const SNAPSHOT_PREFIX: &[u8] = br#"{"k":"Snapshot""#;
+pub const COMMIT_PREFIX: &[u8] = br#"{"k":"Commit""#;
+pub const SNAPSHOT_PREFIX: &[u8] = br#"{"k":"Snapshot""#;
 const EVENT_PREFIX: &[u8] = br#"{"seq":"#;
 
 /// What a line is, by its first bytes.

@@ -34,14 +34,32 @@ pub type Create = Box<dyn Fn(&Path) -> io::Result<Box<dyn Medium>> + Send>;
 
 /// 0600, locked for its single writer, and its name on the disk.
 pub fn create(path: &Path) -> io::Result<Box<dyn Medium>> {
-    let file = private(path)?;
-    file.try_lock().map_err(|e| io::Error::other(format!("another process writes it: {e}")))?;
-    let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(dir)?.sync_all()?;
+    let file = create_private(path)?;
+    lock(&file)?;
+    sync_dir_of(path)?;
     Ok(Box::new(file))
 }
 
-fn private(path: &Path) -> io::Result<File> {
+/// Locks the file for its single writer. A reader that asks whether it is locked holds it for a moment, which is waited for.
+fn lock(file: &File) -> io::Result<()> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(2)),
+        }
+    }
+    file.try_lock().map_err(|e| io::Error::other(format!("another process writes it: {e}")))
+}
+
+/// Has the names in the file's directory on the disk.
+pub fn sync_dir_of(path: &Path) -> io::Result<()> {
+    let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(dir)?.sync_all()
+}
+
+/// Makes a file that is not there yet, for its owner alone.
+pub fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true);
     #[cfg(unix)]
@@ -66,7 +84,7 @@ impl Reserve {
     /// None where it can't be had: a full disk then loses what was not committed yet, no more. A file that is there already is not ours.
     pub fn beside(recording: &Path) -> Option<Self> {
         let path = names::reserve(recording);
-        let mut file = private(&path).ok()?;
+        let mut file = create_private(&path).ok()?;
         let reserve = Self(path);
         let written = io::copy(&mut io::Read::take(io::repeat(0), RESERVE_BYTES), &mut file);
         written.is_ok_and(|bytes| bytes == RESERVE_BYTES).then_some(reserve)

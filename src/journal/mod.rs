@@ -4,6 +4,12 @@
 //! Accepts: events, in order, from the engine alone.
 //! Test: `cargo test --lib journal::`, `cargo test --test one_path`.
 
+mod blobs;
+mod body;
+mod events;
+#[cfg(test)]
+mod faults;
+mod frames;
 mod header;
 mod hub;
 mod integrity;
@@ -13,14 +19,20 @@ mod names;
 mod reader;
 mod recorder;
 mod scan;
+mod seal;
+mod seek;
+mod tail;
 mod writer;
 
+pub use events::Events;
 pub use header::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, VERSION};
 pub use hub::{Delivery, Hub, Subscription};
 pub use integrity::{Damage, Integrity};
 pub use line::write_json;
-pub use reader::{Boundaries, Events, ReadError, Recording};
+pub use names::{pin, stem};
+pub use reader::{Ending, Glance, ReadError, Recording, files_of};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
+pub use seal::{SealError, Sealed, seal};
 
 use crate::event::{Clock, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;

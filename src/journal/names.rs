@@ -12,8 +12,43 @@ pub fn reserve(path: &Path) -> PathBuf {
     beside(path, "reserve")
 }
 
+/// `NAME.jsonl.zst`: the recording, sealed.
+pub fn sealed(path: &Path) -> PathBuf {
+    beside(path, "jsonl.zst")
+}
+
+/// `NAME.sealing`: the same while it is written.
+pub fn aside(path: &Path) -> PathBuf {
+    beside(path, "sealing")
+}
+
+/// `NAME.torn`: the bytes of a last line that was cut off.
+pub fn torn(path: &Path) -> PathBuf {
+    beside(path, "torn")
+}
+
+/// `NAME.pin`: the recording is not to be pruned.
+pub fn pin(path: &Path) -> PathBuf {
+    beside(path, "pin")
+}
+
+/// `NAME.blobs`: where long payloads are.
+pub fn blobs(path: &Path) -> PathBuf {
+    beside(path, "blobs")
+}
+
+/// The name of a recording without what says how it is kept; none where the file is none by its name.
+pub fn stem(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    name.strip_suffix(".jsonl.zst").or_else(|| name.strip_suffix(".jsonl"))
+}
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = if path.extension().is_some_and(|e| e == "jsonl") { path.with_extension("") } else { path.to_owned() }.into_os_string();
+    let mut name = match stem(path) {
+        Some(stem) => path.with_file_name(stem),
+        None => path.to_owned(),
+    }
+    .into_os_string();
     name.push(".");
     name.push(suffix);
     PathBuf::from(name)

@@ -1,16 +1,17 @@
 //! Reading a recording: its header, its events from any place, the nearest snapshot. The files are never changed.
 
+use super::body::Body;
+use super::events::Events;
 use super::header::{FORMAT, Header, VERSION};
 use super::integrity::{Damage, Integrity};
-use super::line::{LineKind, SegmentMark, SnapshotLine, Taken, kind, take_line};
+use super::line::{SegmentMark, Taken, take_line};
 use super::names;
-use super::scan::{Map, Scanner, Spot, first_of, parse};
-use crate::event::{Elided, Envelope, Event, LaneId, RunState, Seq};
-use crate::state::DashState;
-use std::fs::File;
+use super::scan::{Map, Scanner, Spot, Stretch, parse};
+use super::seek::States;
+use super::tail::{self, Tail};
+use crate::event::{Envelope, Event, RunState, Seq};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -36,42 +37,222 @@ pub struct Boundaries {
 }
 
 /// One file of a recording.
-struct Segment {
-    path: PathBuf,
-    file: BufReader<File>,
+pub(super) struct Segment {
+    pub(super) path: PathBuf,
+    pub(super) file: BufReader<Body>,
     /// Where its lines begin, behind the header.
-    start: u64,
+    pub(super) start: u64,
     header_line: Vec<u8>,
     mark: Option<SegmentMark>,
 }
 
 /// A recording that was opened for reading.
 pub struct Recording {
-    header: Header,
-    segments: Vec<Segment>,
-    map: Map,
+    pub(super) header: Header,
+    pub(super) segments: Vec<Segment>,
+    /// What was read of it so far, from the beginning.
+    scanner: Scanner,
+    /// What the end says, until all was read.
+    tail: Option<Tail>,
+    /// What is known to be wrong, until all was read.
+    early: Integrity,
+    /// Of that, what reading an event found.
+    noted: Vec<Damage>,
     t_ns_end: u64,
+    pub(super) states: States,
+    /// Length of the last file when it was looked at.
+    seen_bytes: u64,
 }
 
+/// What is read of a file at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// A file that is no longer is read whole when it is opened: it takes no longer than the eye sees.
+const WHOLE_BYTES_MAX: u64 = 8 << 20;
+
 impl Recording {
-    /// Opens and scans the file and its segments once; they are not held in memory.
+    /// Opens the file and its segments and reads them once; they are not held in memory.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let mut recording = Self::opened(path)?;
+        recording.read_whole()?;
+        Ok(recording)
+    }
+
+    /// Opens a long file by its end alone. Everything can be asked of it at once; `read_on` reads the rest, and finds what is damaged.
+    pub fn open_quickly(path: &Path) -> Result<Self, ReadError> {
+        Self::open_above(path, WHOLE_BYTES_MAX)
+    }
+
+    /// As `open_quickly`, for files that are longer than `bytes`.
+    pub fn open_above(path: &Path, bytes: u64) -> Result<Self, ReadError> {
+        let mut recording = Self::opened(path)?;
+        let [only] = recording.segments.as_mut_slice() else { return recording.wholly() };
+        let io = |source| ReadError::Io { path: path.to_owned(), source };
+        if only.file.get_ref().length().map_err(io)? <= bytes {
+            return recording.wholly();
+        }
+        let Some(tail) = tail::read(&mut only.file, only.start).map_err(io)? else { return recording.wholly() };
+        recording.scanner.begin_segment(&only.header_line, None);
+        recording.take_tail(tail);
+        Ok(recording)
+    }
+
+    fn opened(path: &Path) -> Result<Self, ReadError> {
         let (first, header) = Segment::open(path)?;
         if let Some(mark) = &first.mark {
             return Err(ReadError::Segment { path: path.to_owned(), number: mark.number });
         }
         let mut segments = vec![first];
-        segments.extend(following(path, &header)?);
-        let mut scanner = Scanner::default();
-        for i in 0..segments.len() {
-            let next = segments.get(i + 1).and_then(|s| s.mark.clone());
-            let Segment { path, file, header_line, mark, .. } = &mut segments[i];
-            let io = |source| ReadError::Io { path: path.clone(), source };
-            scanner.segment(file, header_line, mark.as_ref(), next.as_ref()).map_err(io)?;
+        // A sealed recording has all of its segments in it.
+        if !segments[0].file.get_ref().is_sealed() {
+            segments.extend(following(path, &header)?);
         }
-        let mut recording = Self { header, segments, map: scanner.map, t_ns_end: 0 };
-        recording.read_end()?;
+        let (scanner, states) = (Scanner::default(), States::default());
+        let mut recording = Self {
+            header,
+            segments,
+            scanner,
+            tail: None,
+            early: Integrity::default(),
+            noted: Vec::new(),
+            t_ns_end: 0,
+            states,
+            seen_bytes: 0,
+        };
+        recording.seen_bytes = recording.length()?;
         Ok(recording)
+    }
+
+    fn wholly(mut self) -> Result<Self, ReadError> {
+        self.read_whole()?;
+        Ok(self)
+    }
+
+    fn read_whole(&mut self) -> Result<(), ReadError> {
+        self.scanner = Scanner::default();
+        for i in 0..self.segments.len() {
+            let next = self.segments.get(i + 1).and_then(|s| s.mark.clone());
+            let Segment { path, file, header_line, mark, .. } = &mut self.segments[i];
+            let io = |source| ReadError::Io { path: path.clone(), source };
+            self.scanner.segment(file, header_line, mark.as_ref(), next.as_ref()).map_err(io)?;
+        }
+        self.read_end()
+    }
+
+    fn take_tail(&mut self, tail: Tail) {
+        self.t_ns_end = tail.t_ns_end;
+        self.early = Integrity {
+            committed_upto: tail.committed_upto,
+            uncommitted: tail.uncommitted,
+            torn_bytes: tail.torn_bytes,
+            run_ended: tail.run_ended,
+            damage: self.scanner.map.integrity.damage.iter().chain(&self.noted).cloned().collect(),
+        };
+        self.tail = Some(tail);
+    }
+
+    /// Whether all of it was read, so that nothing that is said of it can turn out to be otherwise.
+    pub fn is_whole(&self) -> bool {
+        self.tail.is_none()
+    }
+
+    /// Reads on, about `budget` bytes of what was not read yet; whether there was any.
+    pub fn read_on(&mut self, budget: u64) -> Result<bool, ReadError> {
+        if self.is_whole() {
+            return Ok(false);
+        }
+        let Segment { path, file, .. } = &mut self.segments[0];
+        let io = |source| ReadError::Io { path: path.clone(), source };
+        match self.scanner.read(file, budget, None).map_err(io)? {
+            Stretch::More => {
+                let found = &self.scanner.map.integrity.damage;
+                if found.len() + self.noted.len() != self.early.damage.len() {
+                    self.early.damage = found.iter().chain(&self.noted).cloned().collect();
+                }
+            }
+            Stretch::End { torn_bytes } => {
+                self.scanner.end_segment(file, torn_bytes, None).map_err(io)?;
+                self.read_end()?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads all that was not read yet.
+    pub fn read_out(&mut self) -> Result<(), ReadError> {
+        while self.read_on(u64::MAX)? {}
+        Ok(())
+    }
+
+    /// Whether a writer holds it.
+    pub(super) fn is_held(&self) -> bool {
+        self.segments.iter().any(|s| s.file.get_ref().is_held())
+    }
+
+    pub fn is_sealed(&self) -> bool {
+        self.segments.iter().any(|s| s.file.get_ref().is_sealed())
+    }
+
+    /// The files that it is in.
+    pub(super) fn files(&self) -> impl DoubleEndedIterator<Item = &Path> {
+        self.segments.iter().map(|s| s.path.as_path())
+    }
+
+    /// The last commit's checksum, to which the chain of all of them leads.
+    pub(super) fn chain_head(&self) -> &str {
+        self.scanner.link()
+    }
+
+    /// Length of the last file now.
+    fn length(&self) -> Result<u64, ReadError> {
+        let Some(Segment { path, file, .. }) = self.segments.last() else { return Ok(0) };
+        file.get_ref().length().map_err(|source| ReadError::Io { path: path.clone(), source })
+    }
+
+    /// Whether its run goes on: its end is not written, and a writer holds the file.
+    pub fn is_growing(&self) -> bool {
+        !self.integrity().run_ended && self.segments.last().is_some_and(|s| s.file.get_ref().is_held())
+    }
+
+    /// Takes up what was written since; whether there was any.
+    pub fn follow(&mut self) -> Result<bool, ReadError> {
+        let length = self.length()?;
+        // A file that shrank is told of by whoever reads what is missing.
+        if length <= self.seen_bytes {
+            return self.follow_segments();
+        }
+        let last = self.segments.len() - 1;
+        let Segment { path, file, start, .. } = &mut self.segments[last];
+        let io = |source| ReadError::Io { path: path.clone(), source };
+        if self.tail.is_some() {
+            // A batch that is half written is looked at again.
+            let Some(tail) = tail::read(file, *start).map_err(io)? else { return Ok(false) };
+            self.take_tail(tail);
+        } else {
+            self.scanner.reopen();
+            if let Stretch::End { torn_bytes } = self.scanner.read(file, u64::MAX, None).map_err(io)? {
+                self.scanner.end_segment(file, torn_bytes, None).map_err(io)?;
+            }
+            self.read_end()?;
+        }
+        self.seen_bytes = length;
+        Ok(true)
+    }
+
+    /// The run goes on in another file where this one could not be written.
+    fn follow_segments(&mut self) -> Result<bool, ReadError> {
+        if self.is_sealed() || !names::segment(self.path(), self.segments.len() as u32).exists() {
+            return Ok(false);
+        }
+        let found = following(self.path(), &self.header)?;
+        if found.len() < self.segments.len() {
+            return Ok(false);
+        }
+        self.segments.truncate(1);
+        self.segments.extend(found);
+        self.tail = None;
+        self.read_whole()?;
+        self.seen_bytes = self.length()?;
+        Ok(true)
     }
 
     /// The header alone, which is quick whatever the size; none where the file is a later segment of a recording.
@@ -80,10 +261,39 @@ impl Recording {
     }
 
     fn read_end(&mut self) -> Result<(), ReadError> {
-        self.t_ns_end = self.event_at(self.map.last)?.map_or(0, |e| e.t_ns);
-        let run_state = self.event_at(self.map.last_run_state)?.map(|e| e.event);
-        self.map.integrity.run_ended = matches!(run_state, Some(Event::RunStateChanged(e)) if e.state == RunState::Ended);
+        let was_guessed = self.tail.take().is_some();
+        if was_guessed && self.has_damage() {
+            // What was made before the damage was known.
+            self.states = States::default();
+        }
+        for Damage { from, upto, steps, what } in std::mem::take(&mut self.noted) {
+            self.note(from, upto, steps, what);
+        }
+        let (last, last_run_state) = (self.map().last, self.map().last_run_state);
+        self.t_ns_end = self.event_at(last)?.map_or(0, |e| e.t_ns);
+        let run_state = self.event_at(last_run_state)?.map(|e| e.event);
+        let run_ended = matches!(run_state, Some(Event::RunStateChanged(e)) if e.state == RunState::Ended);
+        self.scanner.map.integrity.run_ended = run_ended;
         Ok(())
+    }
+
+    fn has_damage(&self) -> bool {
+        !self.integrity().damage.is_empty()
+    }
+
+    pub(super) fn map(&self) -> &Map {
+        &self.scanner.map
+    }
+
+    /// Behind this place nothing was read yet.
+    pub(super) fn read_upto(&self) -> u64 {
+        self.scanner.judged()
+    }
+
+    /// Where the events of a segment end.
+    pub(super) fn end_of(&self, segment: usize) -> u64 {
+        let guessed = self.tail.as_ref().map_or(0, |tail| tail.length);
+        self.map().ends.get(segment).copied().unwrap_or(guessed)
     }
 
     fn event_at(&mut self, spot: Option<Spot>) -> Result<Option<Envelope>, ReadError> {
@@ -93,7 +303,7 @@ impl Recording {
         Ok(parse(&line).ok())
     }
 
-    fn line_at(&mut self, spot: Spot, line: &mut Vec<u8>) -> Result<Taken, ReadError> {
+    pub(super) fn line_at(&mut self, spot: Spot, line: &mut Vec<u8>) -> Result<Taken, ReadError> {
         let Segment { path, file, .. } = &mut self.segments[spot.segment];
         let taken = file.seek(SeekFrom::Start(spot.offset)).and_then(|_| take_line(file, line));
         taken.map_err(|source| ReadError::Io { path: path.clone(), source })
@@ -107,13 +317,9 @@ impl Recording {
         &self.header
     }
 
-    pub fn boundaries(&self) -> &Boundaries {
-        &self.map.boundaries
-    }
-
     /// The last event.
     pub fn end(&self) -> Seq {
-        self.map.end
+        self.tail.as_ref().map_or(self.map().end, |tail| tail.end)
     }
 
     pub fn t_ns_end(&self) -> u64 {
@@ -122,59 +328,92 @@ impl Recording {
 
     /// What opening found, and what reading has found since.
     pub fn integrity(&self) -> &Integrity {
-        &self.map.integrity
+        if self.is_whole() { &self.map().integrity } else { &self.early }
     }
 
     /// Bytes of an unterminated last line.
     pub fn torn_bytes(&self) -> u64 {
-        self.map.integrity.torn_bytes
+        self.integrity().torn_bytes
     }
 
     /// Events from `from` on, in order. A range that can't be read comes as one `Elided`, and `integrity` names it.
     pub fn events_from(&mut self, from: Seq) -> Result<Events<'_>, ReadError> {
-        let from = from.max(Seq(1));
-        let slot = self.map.marks.partition_point(|m| m.after < from);
-        let first = Spot { segment: 0, offset: self.segments[0].start };
-        let (after, spot) = slot.checked_sub(1).map_or((Seq(0), first), |i| (self.map.marks[i].after, self.map.marks[i].spot));
-        let mut events = Events { recording: self, from, last: after, spot, last_t_ns: 0, unread: None, pending: None, done: false };
-        events.seek()?;
-        Ok(events)
-    }
-
-    /// The state after the event `seq`, or before the range that can't be read and holds it.
-    pub fn state_at(&mut self, seq: Seq) -> Result<DashState, ReadError> {
-        let seq = seq.min(self.end());
-        let mut state = self.snapshot_before(seq);
-        for envelope in self.events_from(state.seq.next())? {
-            let envelope = envelope?;
-            // The reader leaves no gap, so that nothing but the end stops the fold.
-            if envelope.seq > seq || state.apply(&envelope).is_err() {
-                break;
-            }
-        }
-        Ok(state)
-    }
-
-    /// The newest snapshot up to `seq` that is what it says. One that is not is passed over: the events have everything.
-    fn snapshot_before(&mut self, seq: Seq) -> DashState {
-        let slot = self.map.snapshots.partition_point(|(s, _)| *s <= seq);
-        (0..slot).rev().find_map(|i| self.snapshot(self.map.snapshots[i])).unwrap_or_default()
-    }
-
-    fn snapshot(&mut self, (seq, spot): (Seq, Spot)) -> Option<DashState> {
-        let mut line = Vec::new();
-        self.line_at(spot, &mut line).ok()?;
-        let found = serde_json::from_slice::<SnapshotLine<DashState>>(&line).ok()?;
-        (found.upto == seq && found.state.seq == seq).then_some(found.state)
+        Events::begin(self, from.max(Seq(1)))
     }
 
     /// Keeps what reading found and opening had not.
-    fn note(&mut self, from: Seq, upto: Seq, steps: String, what: String) {
-        let damage = &mut self.map.integrity.damage;
-        if !damage.iter().any(|d| d.from <= from && d.upto >= upto) {
-            damage.push(Damage { from, upto, steps, what });
+    pub(super) fn note(&mut self, from: Seq, upto: Seq, steps: String, what: String) {
+        let is_whole = self.is_whole();
+        let damage = if is_whole { &mut self.scanner.map.integrity.damage } else { &mut self.early.damage };
+        if damage.iter().any(|d| d.from <= from && d.upto >= upto) {
+            return;
+        }
+        let found = Damage { from, upto, steps, what };
+        damage.push(found.clone());
+        if !is_whole {
+            self.noted.push(found);
         }
     }
+}
+
+/// What a list says of a recording: its header and its end.
+#[derive(Clone, Debug)]
+pub struct Glance {
+    pub header: Header,
+    /// Of all its files, as they lie there.
+    pub bytes: u64,
+    pub is_sealed: bool,
+    /// Its run goes on.
+    pub is_held: bool,
+    /// What the end says; unset where that can't be told without reading all of it.
+    pub ending: Option<Ending>,
+}
+
+/// The end of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    pub end: Seq,
+    pub t_ns_end: u64,
+    pub run_ended: bool,
+    pub torn_bytes: u64,
+}
+
+/// A recording that is no longer is read whole for a list, where its end alone does not tell.
+const GLANCE_BYTES_MAX: u64 = 1 << 20;
+
+impl Glance {
+    /// Header and end, whatever the size; none where the file is a later segment of a recording.
+    pub fn at(path: &Path) -> Result<Option<Self>, ReadError> {
+        let (first, header) = Segment::open(path)?;
+        if first.mark.is_some() {
+            return Ok(None);
+        }
+        let is_sealed = first.file.get_ref().is_sealed();
+        let mut segments = vec![first];
+        if !is_sealed {
+            segments.extend(following(path, &header)?);
+        }
+        let bytes = segments.iter().filter_map(|s| std::fs::metadata(&s.path).ok()).map(|m| m.len()).sum();
+        let is_held = segments.iter().any(|s| s.file.get_ref().is_held());
+        let mut ending = None;
+        if let Some(Segment { path, file, start, .. }) = segments.last_mut() {
+            let tail = tail::read(file, *start).map_err(|source| ReadError::Io { path: path.clone(), source })?;
+            ending = tail.map(|t| Ending { end: t.end, t_ns_end: t.t_ns_end, run_ended: t.run_ended, torn_bytes: t.torn_bytes });
+        }
+        if ending.is_none() && bytes <= GLANCE_BYTES_MAX {
+            let whole = Recording::open(path)?;
+            let (integrity, end, t_ns_end) = (whole.integrity(), whole.end(), whole.t_ns_end());
+            ending = Some(Ending { end, t_ns_end, run_ended: integrity.run_ended, torn_bytes: integrity.torn_bytes });
+        }
+        Ok(Some(Self { header, bytes, is_sealed, is_held, ending }))
+    }
+}
+
+/// All files that belong to a recording, those that are there.
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    let segments = (1..).map(|n| names::segment(path, n)).take_while(|p| p.exists());
+    let beside = [names::torn(path), names::pin(path), names::blobs(path)].into_iter().filter(|p| p.exists());
+    std::iter::once(path.to_owned()).chain(segments).chain(beside).collect()
 }
 
 impl Segment {
@@ -184,7 +423,7 @@ impl Segment {
         if !std::fs::metadata(path).map_err(io)?.is_file() {
             return Err(ReadError::NotARecording { path: path.to_owned() });
         }
-        let mut file = BufReader::with_capacity(256 * 1024, File::open(path).map_err(io)?);
+        let mut file = BufReader::with_capacity(BUFFER_BYTES, Body::open(path).map_err(io)?);
         if file.fill_buf().map_err(io)?.first() != Some(&b'{') {
             return Err(ReadError::NotARecording { path: path.to_owned() });
         }
@@ -213,119 +452,6 @@ fn following(path: &Path, header: &Header) -> Result<Vec<Segment>, ReadError> {
         }
     }
     Ok(segments)
-}
-
-/// Iterator over a recording's events, without a hole in their numbers.
-pub struct Events<'a> {
-    recording: &'a mut Recording,
-    from: Seq,
-    /// The last event that was passed or handed out.
-    last: Seq,
-    last_t_ns: u64,
-    spot: Spot,
-    /// Why a line since `last` could not be read.
-    unread: Option<String>,
-    /// Comes behind the range that was handed out in place of what can't be read.
-    pending: Option<Arc<Envelope>>,
-    done: bool,
-}
-
-impl Events<'_> {
-    fn seek(&mut self) -> Result<(), ReadError> {
-        let Segment { path, file, .. } = &mut self.recording.segments[self.spot.segment];
-        file.seek(SeekFrom::Start(self.spot.offset)).map(drop).map_err(|source| ReadError::Io { path: path.clone(), source })
-    }
-
-    /// The next event that can be read; `None` behind the last line.
-    fn advance(&mut self) -> Result<Option<Envelope>, ReadError> {
-        let mut line = Vec::new();
-        loop {
-            let Spot { segment, offset } = self.spot;
-            if offset >= self.recording.map.ends[segment] {
-                let Some(next) = self.recording.segments.get(segment + 1) else { return Ok(None) };
-                self.spot = Spot { segment: segment + 1, offset: next.start };
-                self.seek()?;
-                continue;
-            }
-            let Segment { path, file, .. } = &mut self.recording.segments[segment];
-            let taken = take_line(file, &mut line).map_err(|source| ReadError::Io { path: path.clone(), source })?;
-            let here = self.spot;
-            match taken {
-                Taken::Whole(bytes) => self.spot.offset += bytes,
-                Taken::TooLong(bytes) => {
-                    self.spot.offset += bytes;
-                    continue;
-                }
-                Taken::Torn(_) | Taken::End => {
-                    let shrank = file.get_ref().metadata().is_ok_and(|m| m.len() < self.recording.map.ends[segment]);
-                    if shrank {
-                        let reason = "the file is shorter than when it was opened: it was changed meanwhile";
-                        self.unread.get_or_insert_with(|| reason.to_owned());
-                    }
-                    return Ok(None);
-                }
-            }
-            if !matches!(kind(&line), LineKind::Event(_)) || self.recording.map.rejected.binary_search(&here).is_ok() {
-                continue;
-            }
-            match parse(&line) {
-                Ok(envelope) if first_of(&envelope) > self.last => return Ok(Some(envelope)),
-                Ok(_) => {}
-                Err(reason) => {
-                    self.unread.get_or_insert(reason);
-                }
-            }
-        }
-    }
-
-    /// Stands for the events behind `last` up to `upto`.
-    fn elided(&mut self, upto: Seq, t_ns: u64, next: Option<&Envelope>) -> Arc<Envelope> {
-        let from = self.last.next();
-        if let Some(reason) = self.unread.take() {
-            let steps = next.map_or_else(|| "up to the end".to_owned(), |e| format!("before {}", e.address()));
-            self.recording.note(from, upto, steps, reason);
-        }
-        Arc::new(Envelope { seq: upto, t_ns, lane: LaneId(0), episode: None, step: None, event: Elided { from, upto }.into() })
-    }
-
-    fn at_end(&mut self) -> Option<Arc<Envelope>> {
-        self.done = true;
-        let end = self.recording.end();
-        (self.last < end).then(|| self.elided(end, self.last_t_ns, None))
-    }
-}
-
-impl Iterator for Events<'_> {
-    type Item = Result<Arc<Envelope>, ReadError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(envelope) = self.pending.take() {
-            return Some(Ok(envelope));
-        }
-        while !self.done {
-            let envelope = match self.advance() {
-                Ok(Some(envelope)) => Arc::new(envelope),
-                Ok(None) => return self.at_end().map(Ok),
-                Err(error) => {
-                    self.done = true;
-                    return Some(Err(error));
-                }
-            };
-            let first = first_of(&envelope);
-            let gap = (first > self.last.next()).then(|| Seq(first.0 - 1)).filter(|upto| *upto >= self.from);
-            let elided = gap.map(|upto| self.elided(upto, envelope.t_ns, Some(&envelope)));
-            (self.last, self.last_t_ns, self.unread) = (envelope.seq, envelope.t_ns, None);
-            match elided {
-                Some(elided) => {
-                    self.pending = Some(envelope);
-                    return Some(Ok(elided));
-                }
-                None if envelope.seq >= self.from => return Some(Ok(envelope)),
-                None => {}
-            }
-        }
-        None
-    }
 }
 
 fn parse_header(path: &Path, line: &[u8]) -> Result<(Header, Option<SegmentMark>), ReadError> {

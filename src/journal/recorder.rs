@@ -81,7 +81,7 @@ impl Recorder {
         Self::on(path, header, settings, Box::new(medium::create))
     }
 
-    fn on(path: &Path, header: &Header, settings: RecorderSettings, create: Create) -> Result<Self, RecordError> {
+    pub(super) fn on(path: &Path, header: &Header, settings: RecorderSettings, create: Create) -> Result<Self, RecordError> {
         let writer = Writer::create(path, header, settings, create)?;
         let commit_interval = settings.commit_interval;
         let state = Loop { writer, waiting_since: None, failed: false, commit_interval };

@@ -1,11 +1,12 @@
 //! One pass over a recording: where its events are, and what of it can't be trusted. A batch whose checksum holds is what the writer wrote and
 //! is not parsed; any other is taken apart line by line.
 
+use super::body::Body;
 use super::integrity::{Damage, Integrity};
 use super::line::{CommitLine, LineKind, SegmentMark, Taken, crc_hex, event_kind, kind, take_line};
 use super::reader::Boundaries;
-use crate::event::{Envelope, Event, Seq};
-use std::fs::File;
+use super::seek::unit_of;
+use crate::event::{Envelope, Event, Seq, StepUnit};
 use std::io::{self, BufReader, Seek, SeekFrom};
 
 /// A place is kept for one event in this many.
@@ -42,12 +43,36 @@ pub struct Map {
     pub integrity: Integrity,
 }
 
+impl Map {
+    fn lengths(&self) -> Lengths {
+        let b = &self.boundaries;
+        Lengths {
+            marks: self.marks.len(),
+            snapshots: self.snapshots.len(),
+            boundaries: [b.tokens.len(), b.phases.len(), b.decisions.len(), b.episodes.len()],
+            rejected: self.rejected.len(),
+            damage: self.integrity.damage.len(),
+            end: self.end,
+            last: self.last,
+            last_run_state: self.last_run_state,
+        }
+    }
+
+    fn shorten(&mut self, to: &Lengths) {
+        let b = &mut self.boundaries;
+        let units = [&mut b.tokens, &mut b.phases, &mut b.decisions, &mut b.episodes];
+        units.into_iter().zip(to.boundaries).for_each(|(places, length)| places.truncate(length));
+        self.marks.truncate(to.marks);
+        self.snapshots.truncate(to.snapshots);
+        self.rejected.truncate(to.rejected);
+        self.integrity.damage.truncate(to.damage);
+        (self.end, self.last, self.last_run_state) = (to.end, to.last, to.last_run_state);
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Role {
-    Token,
-    Phase,
-    Decision,
-    Episode,
+    Boundary(StepUnit),
     RunState,
     Plain,
 }
@@ -67,6 +92,7 @@ struct Readable {
     step: Option<String>,
 }
 
+/// Reads a segment a stretch at a time, from its header to its end.
 #[derive(Default)]
 pub struct Scanner {
     pub map: Map,
@@ -77,6 +103,10 @@ pub struct Scanner {
     crc: u32,
     batch: Vec<BatchLine>,
     batch_start: u64,
+    /// Where the next line begins.
+    offset: u64,
+    /// Why the batch can't be right, whatever its checksum says.
+    complaint: Option<String>,
     /// Last event of the batch so far, and whether every event of it followed the one before.
     tail: Seq,
     dense: bool,
@@ -84,17 +114,50 @@ pub struct Scanner {
     open_range: bool,
     /// The last damage reaches to the next step that is named.
     open_step: Option<String>,
+    /// The map as it was before this batch.
+    before: Lengths,
+}
+
+/// How much of a map there was at some time.
+#[derive(Clone, Copy, Default)]
+struct Lengths {
+    marks: usize,
+    snapshots: usize,
+    boundaries: [usize; 4],
+    rejected: usize,
+    damage: usize,
+    end: Seq,
+    last: Option<Spot>,
+    last_run_state: Option<Spot>,
+}
+
+/// How a stretch of a segment ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    More,
+    /// The segment's end; so many bytes are an unterminated line.
+    End {
+        torn_bytes: u64,
+    },
 }
 
 impl Scanner {
-    /// Scans a segment whose header line is `header`; `next` is the mark of the segment behind it.
+    /// Scans a whole segment whose header line is `header`; `next` is the mark of the segment behind it.
     pub fn segment(
         &mut self,
-        file: &mut BufReader<File>,
+        file: &mut BufReader<Body>,
         header: &[u8],
         own: Option<&SegmentMark>,
         next: Option<&SegmentMark>,
     ) -> io::Result<()> {
+        self.begin_segment(header, own);
+        match self.read(file, u64::MAX, next)? {
+            Stretch::More => Ok(()),
+            Stretch::End { torn_bytes } => self.end_segment(file, torn_bytes, next),
+        }
+    }
+
+    pub fn begin_segment(&mut self, header: &[u8], own: Option<&SegmentMark>) {
         if let Some(own) = own
             && (own.prev != self.link || own.from != self.map.integrity.committed_upto.next())
         {
@@ -105,23 +168,24 @@ impl Scanner {
         if own.is_none() {
             self.link.clone_from(&self.prev);
         }
-        let mut offset = header.len() as u64;
-        self.begin_batch(offset);
-        file.seek(SeekFrom::Start(offset))?;
+        self.offset = header.len() as u64;
+        self.complaint = None;
+        self.begin_batch();
+    }
+
+    /// Reads on, about `budget` bytes and to the end of a line.
+    pub fn read(&mut self, file: &mut BufReader<Body>, budget: u64, next: Option<&SegmentMark>) -> io::Result<Stretch> {
+        let until = self.offset.saturating_add(budget);
+        file.seek(SeekFrom::Start(self.offset))?;
         let mut line = Vec::new();
-        let mut torn = 0;
-        let mut too_long = None;
-        loop {
+        while self.offset < until {
             let bytes = match take_line(file, &mut line)? {
-                Taken::End => break,
-                Taken::Torn(bytes) => {
-                    torn = bytes;
-                    break;
-                }
+                Taken::End => return Ok(Stretch::End { torn_bytes: 0 }),
+                Taken::Torn(bytes) => return Ok(Stretch::End { torn_bytes: bytes }),
                 Taken::TooLong(bytes) => {
-                    too_long = Some("a line is longer than any of ours".to_owned());
-                    self.batch.push(BatchLine { offset, kind: LineKind::Other, role: Role::Plain });
-                    offset += bytes;
+                    self.complaint = Some("a line is longer than any of ours".to_owned());
+                    self.batch.push(BatchLine { offset: self.offset, kind: LineKind::Other, role: Role::Plain });
+                    self.offset += bytes;
                     continue;
                 }
                 Taken::Whole(bytes) => bytes,
@@ -132,25 +196,48 @@ impl Scanner {
                     && commit.upto >= next.from
                 {
                     // Written, and never known to be synced: the next segment has it again.
-                    break;
+                    return Ok(Stretch::End { torn_bytes: 0 });
                 }
-                self.commit(file, commit, too_long.take())?;
-                offset += bytes;
-                self.begin_batch(offset);
+                let complaint = self.complaint.take();
+                self.commit(file, commit, complaint)?;
+                self.offset += bytes;
+                self.begin_batch();
             } else {
-                self.push(&line, offset);
-                offset += bytes;
+                self.push(&line, self.offset);
+                self.offset += bytes;
             }
         }
-        self.end_segment(file, offset, torn, too_long, next)
+        Ok(Stretch::More)
     }
 
-    fn begin_batch(&mut self, offset: u64) {
+    fn begin_batch(&mut self) {
         self.batch.clear();
-        self.batch_start = offset;
+        self.batch_start = self.offset;
         self.crc = 0;
         self.tail = self.map.end;
         self.dense = true;
+        self.before = self.map.lengths();
+    }
+
+    /// Where what was judged ends: behind the last commit.
+    pub fn judged(&self) -> u64 {
+        self.batch_start
+    }
+
+    /// The last commit's `crc32c`; before the first one the header's.
+    pub fn link(&self) -> &str {
+        &self.link
+    }
+
+    /// Takes back what stands behind the last commit, and the segment's end, so that what was written since can be read.
+    pub fn reopen(&mut self) {
+        self.map.shorten(&self.before);
+        self.map.ends.pop();
+        (self.map.integrity.torn_bytes, self.map.integrity.uncommitted) = (0, 0);
+        self.segment = self.segment.saturating_sub(1);
+        self.offset = self.batch_start;
+        self.complaint = None;
+        self.begin_batch();
     }
 
     fn push(&mut self, line: &[u8], offset: u64) {
@@ -182,7 +269,7 @@ impl Scanner {
         }
     }
 
-    fn commit(&mut self, file: &mut BufReader<File>, commit: Result<CommitLine, String>, complaint: Option<String>) -> io::Result<()> {
+    fn commit(&mut self, file: &mut BufReader<Body>, commit: Result<CommitLine, String>, complaint: Option<String>) -> io::Result<()> {
         let crc = format!("{:08x}", self.crc);
         match commit {
             Ok(commit) => {
@@ -213,14 +300,9 @@ impl Scanner {
             .then(|| format!("the commit says that it covers events up to {}, the last one before it is {last}", commit.upto))
     }
 
-    fn end_segment(
-        &mut self,
-        file: &mut BufReader<File>,
-        offset: u64,
-        torn: u64,
-        complaint: Option<String>,
-        next: Option<&SegmentMark>,
-    ) -> io::Result<()> {
+    /// Judges what no commit covers, and closes the segment.
+    pub fn end_segment(&mut self, file: &mut BufReader<Body>, torn_bytes: u64, next: Option<&SegmentMark>) -> io::Result<()> {
+        let complaint = self.complaint.take();
         let superseded = next.is_some_and(|next| next.from == self.map.integrity.committed_upto.next());
         if superseded {
             self.map.ends.push(self.batch_start);
@@ -231,8 +313,8 @@ impl Scanner {
             self.judge(file, None, complaint)?;
             let events = self.batch.iter().filter(|l| matches!(l.kind, LineKind::Event(_))).count() as u64;
             self.map.integrity.uncommitted = if self.map.end > before { events } else { 0 };
-            self.map.integrity.torn_bytes = torn;
-            self.map.ends.push(offset);
+            self.map.integrity.torn_bytes = torn_bytes;
+            self.map.ends.push(self.offset);
         }
         self.batch.clear();
         self.segment += 1;
@@ -240,7 +322,7 @@ impl Scanner {
     }
 
     /// Takes the batch in: as it stands when all is well with it, else line by line.
-    fn judge(&mut self, file: &mut BufReader<File>, upto: Option<Seq>, complaint: Option<String>) -> io::Result<()> {
+    fn judge(&mut self, file: &mut BufReader<Body>, upto: Option<Seq>, complaint: Option<String>) -> io::Result<()> {
         let batch = std::mem::take(&mut self.batch);
         if self.dense && complaint.is_none() {
             for line in &batch {
@@ -266,10 +348,10 @@ impl Scanner {
             map.marks.push(Mark { after: map.end, spot });
         }
         match line.role {
-            Role::Token => map.boundaries.tokens.push(seq),
-            Role::Phase => map.boundaries.phases.push(seq),
-            Role::Decision => map.boundaries.decisions.push(seq),
-            Role::Episode => map.boundaries.episodes.push(seq),
+            Role::Boundary(StepUnit::Token) => map.boundaries.tokens.push(seq),
+            Role::Boundary(StepUnit::Phase) => map.boundaries.phases.push(seq),
+            Role::Boundary(StepUnit::Decision) => map.boundaries.decisions.push(seq),
+            Role::Boundary(StepUnit::Episode) => map.boundaries.episodes.push(seq),
             Role::RunState => map.last_run_state = Some(spot),
             Role::Plain => {}
         }
@@ -278,7 +360,7 @@ impl Scanner {
 
     fn take_apart(
         &mut self,
-        file: &mut BufReader<File>,
+        file: &mut BufReader<Body>,
         batch: &[BatchLine],
         upto: Option<Seq>,
         complaint: Option<String>,
@@ -340,7 +422,7 @@ impl Scanner {
 
     fn report(
         &mut self,
-        file: &mut BufReader<File>,
+        file: &mut BufReader<Body>,
         batch: &[BatchLine],
         readable: &[Readable],
         bad: &[(usize, String)],
@@ -366,7 +448,7 @@ impl Scanner {
     }
 
     /// The last step that was named before the batch, in this segment.
-    fn step_before(&self, file: &mut BufReader<File>, batch: &[BatchLine]) -> io::Result<Option<String>> {
+    fn step_before(&self, file: &mut BufReader<Body>, batch: &[BatchLine]) -> io::Result<Option<String>> {
         let Some(start) = batch.first().map(|l| l.offset) else { return Ok(None) };
         let here = |m: &&Mark| m.spot.segment == self.segment && m.spot.offset < start;
         // Two marks back, should the nearest one's events belong to no step.
@@ -384,12 +466,9 @@ impl Scanner {
 
 fn role_of(kind: Option<&str>) -> Role {
     match kind {
-        Some("ThoughtDelta" | "MessageCompleted") => Role::Token,
-        Some("PhaseEntered") => Role::Phase,
-        Some("DecisionSettled") => Role::Decision,
-        Some("EpisodeEnded") => Role::Episode,
         Some("RunStateChanged") => Role::RunState,
-        Some(_) | None => Role::Plain,
+        Some(kind) => unit_of(kind).map_or(Role::Plain, Role::Boundary),
+        None => Role::Plain,
     }
 }
 
@@ -397,8 +476,10 @@ fn role_of(kind: Option<&str>) -> Role {
 type Parted = (Vec<Readable>, Vec<(usize, String)>);
 
 /// Reads every event line of the batch, and says of the others why not.
-fn read_all(file: &mut BufReader<File>, batch: &[BatchLine]) -> io::Result<Parted> {
+fn read_all(file: &mut BufReader<Body>, batch: &[BatchLine]) -> io::Result<Parted> {
     let (mut readable, mut bad, mut text) = (Vec::new(), Vec::new(), Vec::new());
+    // A seek to where the file stands already would have it read again what is in its buffer.
+    let mut at = None;
     for (index, line) in batch.iter().enumerate() {
         match line.kind {
             LineKind::Event(_) => {}
@@ -408,8 +489,11 @@ fn read_all(file: &mut BufReader<File>, batch: &[BatchLine]) -> io::Result<Parte
             }
             LineKind::Snapshot | LineKind::Commit => continue,
         }
-        file.seek(SeekFrom::Start(line.offset))?;
+        if at != Some(line.offset) {
+            file.seek(SeekFrom::Start(line.offset))?;
+        }
         take_line(file, &mut text)?;
+        at = Some(line.offset + text.len() as u64);
         match parse(&text) {
             Ok(envelope) => {
                 let step = envelope.step.map(|_| envelope.address());

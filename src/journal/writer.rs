@@ -1,5 +1,6 @@
 //! The recording's bytes: batches, commits, snapshots, and what becomes of them on a disk that fails.
 
+use super::blobs;
 use super::header::Header;
 use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SegmentHeader, SegmentMark, SnapshotLine, crc_hex, write_line};
 use super::medium::{Create, Medium, Reserve, make_dir_of};
@@ -93,6 +94,10 @@ impl Writer {
         let before = self.batch.len();
         // Our own events always encode; one that did not would leave a hole that the reader names.
         let _ = write_line(&mut self.batch, envelope);
+        if let Some(short) = blobs::put(&self.path, &self.batch[before..]) {
+            self.batch.truncate(before);
+            self.batch.extend_from_slice(&short);
+        }
         self.upto = envelope.seq;
         let _ = self.state.apply(envelope);
         self.bytes_since_snapshot += self.batch.len() - before;

@@ -3,7 +3,7 @@
 use super::bench::{Bench, BenchPlan};
 use crate::cond::{Condition, Expression, Variable};
 use crate::event::{Envelope, MonotonicClock};
-use crate::journal::Recording;
+use crate::journal::{Recording, stem};
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
@@ -113,9 +113,8 @@ fn one_line(error: &str) -> String {
 
 fn open(path: &Path) -> Result<RecordingSource, String> {
     let told = |reason: &dyn std::fmt::Display| format!("not opened: {reason}");
-    let recording = Recording::open(path).map_err(|e| told(&e))?;
-    let source = RecordingSource::new(recording, MonotonicClock::start()).map_err(|e| told(&e))?;
-    Ok(source.made_watchable())
+    let source = RecordingSource::open(path, MonotonicClock::start()).map_err(|e| told(&e))?;
+    source.made_watchable().map_err(|e| told(&e))
 }
 
 fn opened(path: &Path, mut source: RecordingSource, at: Option<(crate::event::LaneId, crate::event::EpisodeId)>) -> Opened {
@@ -126,7 +125,7 @@ fn opened(path: &Path, mut source: RecordingSource, at: Option<(crate::event::La
 /// Recordings by their headers, newest first. What is no recording is passed over.
 fn catalogue<'a>(directories: impl Iterator<Item = &'a PathBuf>) -> Vec<Recorded> {
     let files = directories.filter_map(|d| std::fs::read_dir(d).ok()).flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let mut found: Vec<Recorded> = files.filter(|p| p.extension().is_some_and(|e| e == "jsonl")).filter_map(recorded).collect();
+    let mut found: Vec<Recorded> = files.filter(|p| stem(p).is_some()).filter_map(recorded).collect();
     found.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.path.cmp(&b.path)));
     found.dedup_by(|a, b| a.path == b.path);
     found
@@ -135,7 +134,7 @@ fn catalogue<'a>(directories: impl Iterator<Item = &'a PathBuf>) -> Vec<Recorded
 fn recorded(path: PathBuf) -> Option<Recorded> {
     let header = Recording::header_of(&path).ok()??;
     Some(Recorded {
-        name: path.file_stem()?.to_string_lossy().into_owned(),
+        name: stem(&path)?.to_owned(),
         path,
         started: header.started,
         agent: header.checkpoint.map(|c| c.id.0),

@@ -97,6 +97,11 @@ pub enum Cmd {
     Run(RunArgs),
     /// Open a recording: the console on it, its transcript, its events, or its verification
     Replay(ReplayArgs),
+    /// List recordings, keep or remove them
+    #[command(args_conflicts_with_subcommands = true)]
+    Recordings(RecordingsArgs),
+    /// Pack a recording that has ended: NAME.jsonl becomes NAME.jsonl.zst
+    Seal(SealArgs),
     /// Train an agent
     #[command(subcommand)]
     Train(TrainCmd),
@@ -260,6 +265,92 @@ pub struct TrainBcArgs {
     #[arg(long)]
     pub no_record: bool,
     /// Print `UpdateCompleted` as JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `recordings`.
+#[derive(Clone, Debug, Args)]
+pub struct RecordingsArgs {
+    #[command(subcommand)]
+    pub command: Option<RecordingsCmd>,
+    #[command(flatten)]
+    pub ls: RecordingsLsArgs,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum RecordingsCmd {
+    /// List recordings by their headers and their ends, newest first
+    Ls(RecordingsLsArgs),
+    /// Remove recordings; says what it would remove, and removes it with --yes
+    Prune(RecordingsPruneArgs),
+    /// Keep a recording from being pruned
+    Pin {
+        /// The recording
+        file: PathBuf,
+    },
+    /// Let a recording be pruned again
+    Unpin {
+        /// The recording
+        file: PathBuf,
+    },
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub struct RecordingsLsArgs {
+    /// Where recordings are; else where runs are recorded to
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Only those for which this condition (CEL) holds, such as `env == 'ops' && events > 1000`
+    #[arg(long, value_name = "CEL")]
+    pub filter: Option<String>,
+    /// Order: the newest, the largest, the longest first, or by name
+    #[arg(long, value_enum, value_name = "ORDER", default_value = "started")]
+    pub sort: RecordingsOrder,
+    /// Print JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RecordingsOrder {
+    #[default]
+    Started,
+    Name,
+    Bytes,
+    Events,
+    Seconds,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct RecordingsPruneArgs {
+    /// Those that were started more than so many days ago
+    #[arg(long, value_name = "DAYS")]
+    pub older_than: Option<f64>,
+    /// The oldest ones, until the rest take no more than so many megabytes
+    #[arg(long, value_name = "MB")]
+    pub keep_mb: Option<u64>,
+    /// Of those, only the ones for which this condition (CEL) holds
+    #[arg(long, value_name = "CEL")]
+    pub filter: Option<String>,
+    /// Where recordings are; else where runs are recorded to
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Remove them
+    #[arg(long)]
+    pub yes: bool,
+    /// Print JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `seal`.
+#[derive(Clone, Debug, Args)]
+pub struct SealArgs {
+    /// The recordings
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print JSON Lines
     #[arg(long)]
     pub json: bool,
 }

@@ -3,6 +3,7 @@
 use super::cli::{GlobalArgs, RunArgs};
 use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{RunPlan, configuration, record_to, start};
+use super::recordings::sealed_if_wanted;
 use crate::config::Config;
 use crate::event::*;
 use crate::journal::write_json;
@@ -55,11 +56,13 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
             return Err(unwritten(e));
         }
     };
-    if let Some(path) = &started.recording {
+    let recording = started.recording.clone();
+    started.wait();
+    if let Some(path) = recording {
         let what = if summary.failed { "what was committed is in" } else { "recorded to" };
+        let path = sealed_if_wanted(&path, config.record.seal && !summary.failed);
         note(format_args!("{what} {}", path.display()));
     }
-    started.wait();
     if !args.json {
         summary.print()?;
     }

@@ -13,6 +13,7 @@ mod exit;
 mod join;
 mod live;
 mod provider;
+mod recordings;
 mod replay;
 mod screen;
 mod signals;
@@ -63,6 +64,8 @@ fn dispatch(cli: Cli) -> Outcome {
         }
         Some(Cmd::Run(args)) => live::run(&args, &cli.global),
         Some(Cmd::Replay(args)) => replay::replay(&args, &cli.global),
+        Some(Cmd::Recordings(args)) => recordings::run(&args, &cli.global),
+        Some(Cmd::Seal(args)) => recordings::seal_all(&args),
         Some(Cmd::Config(command)) => config::run(&command, &cli.global),
         None => live::run(&cli.run, &cli.global),
     }

@@ -44,7 +44,10 @@ fn sample(args: &ReplayArgs, config: &Config) -> Outcome {
 }
 
 fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
-    let mut recording = Recording::open(path).map_err(Failure::usage)?;
+    let has_screen = !args.headless && !args.json && args.verify.is_none() && args.shot.is_none() && super::screen::has_screen();
+    // The console begins with the end alone, and finds out the rest while it is looked at.
+    let opened = if has_screen { Recording::open_quickly(path) } else { Recording::open(path) };
+    let mut recording = opened.map_err(Failure::usage)?;
     if let Some(what) = args.verify {
         return verified(&mut recording, what, args);
     }
@@ -58,11 +61,10 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         let integrity = super::screen::shot(recording, stop.or(from), shot, &args.size, args.screen.into(), config)?;
         return partial(&integrity);
     }
-    if args.headless || args.json || !super::screen::has_screen() {
+    if !has_screen {
         return headless(&mut recording, args, from.unwrap_or(Seq(1)), stop);
     }
-    let integrity = recording.integrity().clone();
-    super::screen::replay(recording, from, stop, args.speed, config)?;
+    let integrity = super::screen::replay(recording, from, stop, args.speed, config)?;
     partial(&integrity)
 }
 
@@ -99,13 +101,40 @@ fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
     let (episode, step) = rest.split_once('/').unwrap_or(("1", rest));
     let number = |t: &str| t.parse::<u32>().map_err(|_| bad());
     let (lane, episode, step) = (LaneId(number(lane)?), EpisodeId(number(episode)?), StepIndex(number(step)?));
-    for envelope in recording.events_from(Seq(1)).map_err(Failure::usage)? {
+    let from = before_episode(recording, lane, episode)?;
+    for envelope in recording.events_from(from).map_err(Failure::usage)? {
         let e = envelope.map_err(Failure::usage)?;
         if e.lane == lane && e.episode == Some(episode) && e.step.unwrap_or_default() >= step {
             return Ok(e.seq);
         }
+        if e.lane == lane && e.episode.is_some_and(|e| e > episode) {
+            break;
+        }
     }
     Err(Failure::usage(format!("the recording has no step {text}")))
+}
+
+/// Events that may lie between two of a lane; where more do, all are read.
+const APART_MAX: usize = 4096;
+/// Reading so many events is quicker than another look.
+const NEAR_EVENTS: u64 = 512;
+
+/// A place before an episode of a lane, near it: the episodes of a lane follow each other, so that halving finds it.
+fn before_episode(recording: &mut Recording, lane: LaneId, episode: EpisodeId) -> Result<Seq, Failure> {
+    let (mut low, mut high) = (Seq(1), recording.end());
+    while high.0.saturating_sub(low.0) > NEAR_EVENTS {
+        let middle = Seq(low.0 + (high.0 - low.0) / 2);
+        let events = recording.events_from(middle).map_err(Failure::usage)?.take(APART_MAX);
+        let found = events.filter_map(Result::ok).find(|e| e.lane == lane && e.episode.is_some());
+        match found {
+            Some(e) if e.episode < Some(episode) && e.seq < high => low = e.seq,
+            Some(e) if e.episode < Some(episode) => break,
+            Some(_) => high = middle,
+            // The lane may have ended, or be silent for long.
+            None => return Ok(low),
+        }
+    }
+    Ok(low)
 }
 
 fn headless(recording: &mut Recording, args: &ReplayArgs, from: Seq, stop: Option<Seq>) -> Outcome {

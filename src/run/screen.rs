@@ -4,6 +4,7 @@ use super::backstage::Crew;
 use super::bench::BenchPlan;
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
+use super::recordings::sealed_if_wanted;
 use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
 use crate::journal::{Delivery, Integrity, Recording};
@@ -22,6 +23,7 @@ use crate::ui::{Ended, UiOptions, draw, run, shot};
 use ratatui::layout::Rect;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// What pictures may take of a slow link: 2 KB a second.
@@ -134,6 +136,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let lost = lost_by_ending(started);
     if let Some(path) = &recording {
         let what = if lost.is_some() { "what was committed is in" } else { "recorded to" };
+        let path = sealed_if_wanted(path, config.record.seal && lost.is_none());
         note(format_args!("{what} {}", path.display()));
     }
     match lost {
@@ -143,7 +146,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
 }
 
 /// Where runs are recorded to.
-fn recordings(config: &Config) -> Option<PathBuf> {
+pub fn recordings(config: &Config) -> Option<PathBuf> {
     let state = || Dirs::from_process().ok().map(|d| d.state.join("recordings"));
     config.record.directory.clone().or_else(state)
 }
@@ -173,21 +176,29 @@ fn lost_by_ending(started: Started) -> Option<String> {
 }
 
 /// The console on a recording.
-pub fn replay(recording: Recording, from: Option<Seq>, stop: Option<Seq>, speed: Option<Pace>, config: &Config) -> Outcome {
+pub fn replay(
+    recording: Recording,
+    from: Option<Seq>,
+    stop: Option<Seq>,
+    speed: Option<Pace>,
+    config: &Config,
+) -> Result<Integrity, Failure> {
     let name = recording.path().display().to_string();
     let plan = BenchPlan::new(config, &recording.header().env.name, recording.header().level);
     let crew = Crew::new(recordings(config), None, plan);
     let options = options(config, Some(name))?;
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
     if speed.is_none() {
-        source = source.made_watchable();
+        source = source.made_watchable().map_err(Failure::usage)?;
     }
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
     if let Some(seq) = stop.or(from) {
         source.set_playing(false);
         source.seek(seq);
     }
-    ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?, false)
+    let found = source.findings();
+    ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?, false)?;
+    Ok(found.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
 /// A picture of the console at an event of a recording, without a terminal.

@@ -66,6 +66,8 @@ pub trait Playback {
     fn seek(&mut self, seq: Seq);
     /// Moves to the next (positive) or an earlier (negative) boundary of the unit.
     fn step(&mut self, unit: StepUnit, count: i64);
+    /// Whether the run goes on in it: a seek to its end follows what comes.
+    fn is_growing(&self) -> bool;
     /// What is wrong with the file, if anything is.
     fn damage(&self) -> Option<&str>;
     /// Whether it plays a decision a second at `x1`, because the recorded times are too fast to watch.

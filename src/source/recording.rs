@@ -2,11 +2,11 @@
 
 use super::study::Study;
 use super::{Book, Frame, FrameSource, Playback, Probe, Quest, SourceError, SourceStatus, Tally, Track};
-use crate::event::{Clock, CommandSender, Envelope, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};
-use crate::journal::Recording;
+use crate::event::{Clock, CommandSender, Envelope, EpisodeId, Event, LaneId, Pace, Seq, StepIndex, StepUnit};
+use crate::journal::{Integrity, Recording};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub struct RecordingSource {
@@ -19,6 +19,7 @@ pub struct RecordingSource {
     speed: Pace,
     /// A decision a second, whatever the recorded times are.
     by_decision: bool,
+    beat: Beat,
     study: Study,
     /// The clock, and the time of the recording at which the playhead was then.
     origin: (u64, u64),
@@ -28,6 +29,23 @@ pub struct RecordingSource {
     damage: Option<String>,
     /// Findings of which `damage` tells; reading may find more.
     damages: usize,
+    /// The same for whoever holds it, when the source is gone.
+    found: Arc<Mutex<Integrity>>,
+    /// The run goes on in it; when that was last looked at.
+    grows: bool,
+    looked_ns: u64,
+    /// What is new is handed out as it comes.
+    follows: bool,
+}
+
+/// The decision that is played, where one a second is.
+#[derive(Clone, Copy, Default)]
+struct Beat {
+    /// Where the decision before it was settled, and where it is settled itself.
+    from: Seq,
+    upto: Seq,
+    /// Decisions that were settled since the playhead was set.
+    settled: u64,
 }
 
 /// Events that are read from the file at a time.
@@ -36,13 +54,20 @@ const READ_AHEAD: usize = 512;
 const DECISION_NS_MIN: u64 = 200_000_000;
 /// A decision's time where one a second is played, in each lane.
 const DECISION_NS: u64 = 1_000_000_000;
+/// Events at the beginning that show how fast decisions come, where not all was read.
+const SHOWN_EVENTS: usize = 4096;
+/// Bytes of the recording that are read at a time beside playing it.
+const READ_ON_BYTES: u64 = 2 << 20;
+/// Time between two looks at a file that grows.
+const LOOK_NS: u64 = 100_000_000;
 
 impl RecordingSource {
     pub fn new(recording: Recording, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
-        let (damage, damages) = (recording.integrity().told(), recording.integrity().damage.len());
-        Ok(Self {
-            study: Study::new(recording.end()),
+        let grows = recording.is_growing();
+        let mut source = Self {
+            study: Study::new(recording.end(), grows),
             by_decision: false,
+            beat: Beat::default(),
             recording,
             clock,
             head: Seq(0),
@@ -52,14 +77,26 @@ impl RecordingSource {
             origin: (0, 0),
             jump: Some(Seq(0)),
             ahead: Default::default(),
-            damage,
-            damages,
-        })
+            damage: None,
+            damages: 0,
+            found: Arc::default(),
+            grows,
+            looked_ns: 0,
+            follows: false,
+        };
+        source.looked_ns = source.clock.now_ns();
+        source.tell_damage();
+        Ok(source)
     }
 
     /// Opens a file.
     pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
-        Self::new(Recording::open(path)?, clock)
+        Self::new(Recording::open_quickly(path)?, clock)
+    }
+
+    /// What is known to be wrong with the recording, also later on.
+    pub fn findings(&self) -> Arc<Mutex<Integrity>> {
+        self.found.clone()
     }
 
     pub fn recording(&self) -> &Recording {
@@ -67,12 +104,17 @@ impl RecordingSource {
     }
 
     /// Plays a decision a second where the recorded ones are too fast to watch, as those of a run without a screen are.
-    pub fn made_watchable(mut self) -> Self {
-        let decisions = self.recording.boundaries().decisions.len() as u64;
+    pub fn made_watchable(mut self) -> Result<Self, SourceError> {
+        let (mut decisions, mut t_ns) = (0u64, 0);
+        for envelope in self.recording.events_from(Seq(1))?.take(SHOWN_EVENTS) {
+            let envelope = envelope?;
+            decisions += u64::from(matches!(envelope.event, Event::DecisionSettled(_)));
+            t_ns = envelope.t_ns;
+        }
         // Each lane decides for itself.
-        let mean_ns = self.recording.t_ns_end().saturating_mul(self.lanes()).checked_div(decisions);
+        let mean_ns = t_ns.saturating_mul(self.lanes()).checked_div(decisions);
         self.by_decision = mean_ns.is_some_and(|ns| ns < DECISION_NS_MIN);
-        self
+        Ok(self)
     }
 
     fn lanes(&self) -> u64 {
@@ -90,22 +132,37 @@ impl RecordingSource {
     }
 
     /// When an event is played: at its recorded time, or by the decision that it belongs to.
-    fn play_ns(&self, seq: Seq, t_ns: u64) -> u64 {
+    fn play_ns(&mut self, seq: Seq, t_ns: u64) -> Result<u64, SourceError> {
         if !self.by_decision {
-            return t_ns;
+            return Ok(t_ns);
         }
-        let decisions = &self.recording.boundaries().decisions;
-        let settled = decisions.partition_point(|s| *s < seq);
-        let from = settled.checked_sub(1).map_or(0, |i| decisions[i].0);
-        let upto = decisions.get(settled).map_or(self.recording.end().0, |s| s.0);
-        let part = (seq.0 - from.min(seq.0)) as f64 / (upto - from).max(1) as f64;
+        while seq > self.beat.upto {
+            let next = self.recording.boundary(StepUnit::Decision, self.beat.upto, 1)?;
+            if next <= self.beat.upto {
+                break;
+            }
+            self.beat = Beat { from: self.beat.upto, upto: next, settled: self.beat.settled + 1 };
+        }
+        let Beat { from, upto, settled } = self.beat;
+        let part = (seq.0.saturating_sub(from.0) as f64 / upto.0.saturating_sub(from.0).max(1) as f64).min(1.0);
         let decision_ns = DECISION_NS / self.lanes();
-        (settled as u64).saturating_mul(decision_ns).saturating_add((part * decision_ns as f64) as u64)
+        Ok(settled.saturating_mul(decision_ns).saturating_add((part * decision_ns as f64) as u64))
+    }
+
+    /// Finds the decision that the playhead stands in.
+    fn set_beat(&mut self, head: Seq) -> Result<(), SourceError> {
+        if self.by_decision {
+            let from = self.recording.boundary(StepUnit::Decision, head, -1)?;
+            let upto = self.recording.boundary(StepUnit::Decision, Seq(head.0.saturating_sub(1)), 1)?;
+            self.beat = Beat { from, upto, settled: 0 };
+        }
+        Ok(())
     }
 
     /// Takes the present as the origin of the playhead, which stays where it is: in a long gap that is between two events.
     fn rebase(&mut self) {
-        let next_t_ns = self.ahead.front().map_or(self.head_t_ns, |e| self.play_ns(e.seq, e.t_ns));
+        let next = self.ahead.front().map(|e| (e.seq, e.t_ns));
+        let next_t_ns = next.and_then(|(seq, t_ns)| self.play_ns(seq, t_ns).ok()).unwrap_or(self.head_t_ns);
         let t_ns = if self.playing { self.reached_t_ns().min(next_t_ns).max(self.head_t_ns) } else { self.origin.1 };
         self.origin = (self.clock.now_ns(), t_ns);
     }
@@ -127,42 +184,65 @@ impl RecordingSource {
             for envelope in self.recording.events_from(from)?.take(READ_AHEAD) {
                 self.ahead.push_back(envelope?);
             }
-            let integrity = self.recording.integrity();
-            if integrity.damage.len() != self.damages {
-                (self.damage, self.damages) = (integrity.told(), integrity.damage.len());
-            }
+            self.note_damage();
         }
         Ok(self.ahead.front())
     }
 
-    fn boundaries(&self, unit: StepUnit) -> &[Seq] {
-        let b = self.recording.boundaries();
-        match unit {
-            StepUnit::Token => &b.tokens,
-            StepUnit::Phase => &b.phases,
-            StepUnit::Decision => &b.decisions,
-            StepUnit::Episode => &b.episodes,
+    fn note_damage(&mut self) {
+        if self.recording.integrity().damage.len() != self.damages {
+            self.tell_damage();
         }
+    }
+
+    fn tell_damage(&mut self) {
+        let integrity = self.recording.integrity();
+        self.damages = integrity.damage.len();
+        // That its end is missing is no damage while it is written.
+        let is_told = !self.grows || self.damages > 0;
+        self.damage = integrity.told().filter(|_| is_told);
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone_from(integrity);
+    }
+
+    /// Looks now and then whether more was written.
+    fn look_again(&mut self) -> Result<(), SourceError> {
+        let now_ns = self.clock.now_ns();
+        if !self.grows || now_ns.saturating_sub(self.looked_ns) < LOOK_NS {
+            return Ok(());
+        }
+        self.looked_ns = now_ns;
+        // In this order: what was written before the writer let go is read.
+        self.grows = self.recording.is_growing();
+        let has_more = self.recording.follow()?;
+        self.grows &= !self.recording.integrity().run_ended;
+        if has_more || !self.grows {
+            self.study.note_end(self.recording.end(), self.grows);
+            self.tell_damage();
+        }
+        Ok(())
     }
 }
 
 impl FrameSource for RecordingSource {
     fn poll(&mut self, out: &mut Vec<Frame>, budget: usize) -> Result<SourceStatus, SourceError> {
+        self.look_again()?;
         if let Some(seq) = self.jump.take() {
             let state = self.recording.state_at(seq)?;
-            (self.head, self.head_t_ns) = (state.seq, self.play_ns(state.seq, state.t_ns));
+            self.set_beat(state.seq)?;
+            (self.head, self.head_t_ns) = (state.seq, self.play_ns(state.seq, state.t_ns)?);
             self.ahead.clear();
             self.origin = (self.clock.now_ns(), self.head_t_ns);
             out.push(Frame::Snapshot(Box::new(state)));
             return Ok(SourceStatus::More);
         }
-        if !self.playing {
-            return Ok(if self.head >= self.recording.end() { SourceStatus::Ended } else { SourceStatus::Drained });
+        let at_end = if self.grows { SourceStatus::Drained } else { SourceStatus::Ended };
+        if !self.is_playing() {
+            return Ok(if self.head >= self.recording.end() { at_end } else { SourceStatus::Drained });
         }
-        let reached = self.reached_t_ns();
+        let reached = if self.follows { u64::MAX } else { self.reached_t_ns() };
         for _ in 0..budget {
-            let Some(envelope) = self.next_event()?.cloned() else { return Ok(SourceStatus::Ended) };
-            let due = self.play_ns(envelope.seq, envelope.t_ns);
+            let Some(envelope) = self.next_event()?.cloned() else { return Ok(at_end) };
+            let due = self.play_ns(envelope.seq, envelope.t_ns)?;
             if due > reached {
                 return Ok(SourceStatus::Drained);
             }
@@ -178,11 +258,13 @@ impl FrameSource for RecordingSource {
             return true;
         }
         let next = self.next_event().ok().flatten().map(|e| (e.seq, e.t_ns));
-        let due_ns = match (self.playing, self.speed, next) {
+        let due_ns = match (self.is_playing(), self.speed, next) {
+            (true, _, Some(_)) if self.follows => 0,
+            (false, _, _) | (true, _, None) if self.grows => LOOK_NS,
             (false, _, _) | (true, _, None) => u64::MAX,
             (true, Pace::Max, Some(_)) => 0,
             (true, Pace::Times(times), Some((seq, t_ns))) => {
-                let t_ns = self.play_ns(seq, t_ns);
+                let t_ns = self.play_ns(seq, t_ns).unwrap_or(t_ns);
                 (t_ns.saturating_sub(self.reached_t_ns()) as f64 / times) as u64
             }
         };
@@ -214,12 +296,16 @@ impl Playback for RecordingSource {
     }
 
     fn is_playing(&self) -> bool {
-        self.playing
+        self.playing || self.follows
+    }
+
+    fn is_growing(&self) -> bool {
+        self.grows
     }
 
     fn set_playing(&mut self, playing: bool) {
         self.rebase();
-        self.playing = playing;
+        (self.playing, self.follows) = (playing, false);
     }
 
     fn speed(&self) -> Pace {
@@ -232,21 +318,16 @@ impl Playback for RecordingSource {
     }
 
     fn seek(&mut self, seq: Seq) {
+        self.follows = self.grows && seq >= self.recording.end();
         self.jump = Some(seq.min(self.recording.end()));
     }
 
     fn step(&mut self, unit: StepUnit, count: i64) {
-        let head = self.head();
-        let places = self.boundaries(unit);
-        let target = if count >= 0 {
-            let first = places.partition_point(|s| *s <= head);
-            places.get(first + (count.max(1) as usize - 1)).copied().unwrap_or(self.recording.end())
-        } else {
-            let before = places.partition_point(|s| *s < head);
-            before.checked_sub(count.unsigned_abs() as usize).map_or(Seq(0), |i| places[i])
-        };
+        // What can't be read, the playhead meets as well.
+        let target = self.recording.boundary(unit, self.head(), count).unwrap_or(self.head());
         self.set_playing(false);
         self.seek(target);
+        self.follows = false;
     }
 
     fn damage(&self) -> Option<&str> {
@@ -258,6 +339,15 @@ impl Playback for RecordingSource {
     }
 
     fn read_on(&mut self, budget: usize) -> Result<bool, SourceError> {
+        if self.recording.read_on(READ_ON_BYTES)? {
+            if self.recording.is_whole() {
+                self.tell_damage();
+            }
+            self.note_damage();
+            return Ok(true);
+        }
+        // Reading may have found another end than the one that the file's last lines say.
+        self.study.note_end(self.recording.end(), self.grows);
         Ok(self.study.read_on(&mut self.recording, budget)?)
     }
 

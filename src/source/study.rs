@@ -19,11 +19,25 @@ pub struct Study {
     /// What makes the last of `tracks`, while that is not whole.
     tracker: Option<Tracker>,
     scans: BTreeMap<Quest, Scan>,
+    /// The last event, as the recording says.
+    end: Seq,
+    /// More may be written.
+    grows: bool,
 }
 
 impl Study {
-    pub fn new(end: Seq) -> Self {
-        Self { book: Arc::new(Book::new(end)), tracks: VecDeque::new(), tracker: None, scans: BTreeMap::new() }
+    pub fn new(end: Seq, grows: bool) -> Self {
+        Self { book: Arc::new(Book::new(end)), tracks: VecDeque::new(), tracker: None, scans: BTreeMap::new(), end, grows }
+    }
+
+    /// The recording ends there, as far as is known now.
+    pub fn note_end(&mut self, end: Seq, grows: bool) {
+        if (self.end, self.grows) == (end, grows) {
+            return;
+        }
+        (self.end, self.grows) = (end, grows);
+        Arc::make_mut(&mut self.book).end = end;
+        self.scans.values_mut().for_each(|scan| scan.note_end(end, grows));
     }
 
     pub fn book(&self) -> Arc<Book> {
@@ -35,7 +49,7 @@ impl Study {
     }
 
     pub fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>) {
-        self.scans.insert(quest, Scan::new(probe, self.book.end));
+        self.scans.insert(quest, Scan::new(probe, self.book.end, self.grows));
     }
 
     pub fn forget(&mut self, quest: Quest) {
@@ -94,8 +108,13 @@ impl Study {
             return Ok(false);
         }
         let book = Arc::make_mut(&mut self.book);
-        for envelope in recording.events_from(book.read_upto.next())?.take(budget) {
+        let before = book.read_upto;
+        for envelope in recording.events_from(before.next())?.take(budget) {
             book.note(&*envelope?);
+        }
+        if book.read_upto == before {
+            // Nothing more can be read, whatever the file said of its end.
+            book.end = before;
         }
         Ok(true)
     }
@@ -108,6 +127,9 @@ impl Study {
             if tracker.track.is_whole() {
                 break;
             }
+        }
+        if tracker.track.read_upto < from {
+            tracker.track.last = tracker.track.read_upto;
         }
         let track = Arc::new(tracker.track.clone());
         let is_whole = track.is_whole();
@@ -131,6 +153,8 @@ impl Study {
             let envelope = envelope?;
             together.iter_mut().for_each(|scan| scan.note(&envelope));
         }
+        let grows = self.grows;
+        together.iter_mut().filter(|s| s.tally.read_upto == upto).for_each(|scan| scan.note_end(upto, grows));
         Ok(true)
     }
 }

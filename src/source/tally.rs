@@ -115,12 +115,26 @@ pub struct Scan {
     probe: Arc<dyn Probe>,
     /// Given back when all was read.
     state: Option<Box<DashState>>,
+    /// More may be written.
+    grows: bool,
 }
 
 impl Scan {
-    pub fn new(probe: Arc<dyn Probe>, end: Seq) -> Self {
+    pub fn new(probe: Arc<dyn Probe>, end: Seq, grows: bool) -> Self {
         let state = Some(Box::default());
-        Self { tally: Arc::new(Tally { end, ..Tally::default() }), probe, state }
+        Self { tally: Arc::new(Tally { end, ..Tally::default() }), probe, state, grows }
+    }
+
+    /// The recording ends there, as far as is known now.
+    pub fn note_end(&mut self, end: Seq, grows: bool) {
+        self.grows = grows;
+        if self.tally.end != end {
+            Arc::make_mut(&mut self.tally).end = end;
+        }
+        if self.state.is_none() && !self.tally.is_whole() {
+            // It was thought to be whole: from the beginning.
+            (self.state, self.tally) = (Some(Box::default()), Arc::new(Tally { end, ..Tally::default() }));
+        }
     }
 
     /// Takes up the next event.
@@ -135,7 +149,7 @@ impl Scan {
         if self.probe.holds(envelope, state) {
             tally.push(envelope.seq, envelope.episode.map(|_| envelope.lane));
         }
-        if tally.is_whole() {
+        if tally.is_whole() && !self.grows {
             self.state = None;
         }
     }

@@ -208,7 +208,7 @@ fn what_is_too_fast_to_watch_plays_a_decision_a_second() {
     let clock = Arc::new(ManualClock::default());
     let open = || RecordingSource::open(&path("failure"), clock.clone() as Arc<dyn Clock>).unwrap();
     assert!(!open().is_by_decision());
-    let mut source = open().made_watchable();
+    let mut source = open().made_watchable().unwrap();
     let settled = naive("failure", |e| matches!(e, Event::DecisionSettled(_)));
     let is_fast = source.t_ns_end() / (settled.len() as u64) < 200_000_000;
     assert_eq!(source.is_by_decision(), is_fast);

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 /// Bytes of text that a lane keeps.
 const BYTES_MAX: usize = 1 << 20;
+/// Of these, bytes of episodes before the one that goes on, about ten of them: little, so that a snapshot of the state is short and a
+/// seek in a recording folds little behind it. The replay screen has the older ones.
+const EARLIER_BYTES_MAX: usize = 64 << 10;
 /// Rows that a lane keeps.
 const ROWS_MAX: usize = 8192;
 /// Rows that can stand between a call and its result.
@@ -69,9 +72,14 @@ impl Transcript {
     }
 
     fn trim(&mut self) {
-        while self.bytes > BYTES_MAX && self.rows.len() > 1 {
+        while self.rows.len() > 1 && (self.bytes > BYTES_MAX || self.bytes > EARLIER_BYTES_MAX && self.has_earlier()) {
             self.drop_oldest();
         }
+    }
+
+    /// Whether the oldest row is of an episode that is over.
+    fn has_earlier(&self) -> bool {
+        self.rows.get(0).map(|row| row.episode) != self.rows.last().map(|row| row.episode)
     }
 
     fn drop_oldest(&mut self) {

@@ -41,6 +41,8 @@ pub struct ReplayDesk {
     pub tallies: BTreeMap<Quest, Arc<Tally>>,
     /// At `x1` it plays a decision a second, whatever the recorded times are.
     pub by_decision: bool,
+    /// It is still being written.
+    pub grows: bool,
     /// The breakpoint that stopped it, and where.
     pub stopped: Option<(u32, Seq)>,
     /// What `Quest::Search` looks for, lower case; empty before the first search.
@@ -203,7 +205,7 @@ mod tests {
     /// Two lanes that take turns, event by event; from 11 on the first one plays another episode. Read up to an event.
     fn desk(hits: &'static [u64], read_upto: u64) -> ReplayDesk {
         let mut book = Book::new(Seq(14));
-        let mut scan = Scan::new(Arc::new(At(hits)), Seq(14));
+        let mut scan = Scan::new(Arc::new(At(hits)), Seq(14), false);
         for n in 1..=read_upto {
             let (lane, episode) = if n > 10 { (0, 2) } else { (1 - n % 2, 1) };
             let envelope = Envelope {

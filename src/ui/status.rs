@@ -117,6 +117,9 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
                 add(6, name.to_string_lossy().into_owned(), Role::Strong);
             }
             add(10, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
+            if cx.desk.replay.grows {
+                add(2, tr!("GROWS"), Role::Good);
+            }
         }
         (None, Some(pace)) => add(4, format::pace(pace), Role::Strong),
         (None, None) => {}

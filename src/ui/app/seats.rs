@@ -158,6 +158,7 @@ impl App {
         desk.book = playback.book();
         desk.tallies = playback.tallies();
         desk.by_decision = playback.is_by_decision();
+        desk.grows = playback.is_growing();
         let order = panes::replay::order(&self.state, &self.desk, &self.view, self.playback.as_ref());
         let desk = &mut self.desk.replay;
         desk.order = order;

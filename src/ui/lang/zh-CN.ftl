@@ -791,6 +791,7 @@ decisions-a-second = （每秒决策数）
 event-head-end = 事件 { $head }/{ $end }
 n-FIRING = { $n } 条告警触发
 DAMAGED = 录制损坏
+GROWS = 写入中
 REPLAY = 回放
 REPLAY-PAUSED = 回放已暂停
 PAUSED = 已暂停

@@ -1,0 +1,101 @@
+//! A sealed recording's bytes: Zstandard frames with a table of them at the end, so that any place is one frame away.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use zeekstd::Decoder;
+
+/// Bytes of a frame, unpacked, as `seal` makes them.
+pub const FRAME_BYTES: u32 = 1 << 20;
+/// No frame that is longer is unpacked.
+const FRAME_BYTES_MAX: u64 = 8 << 20;
+/// Recordings pack to a tenth or so; what packs better by far is made to fill memory or time.
+const RATIO_MAX: u64 = 1000;
+/// Unpacked frames that are kept.
+const KEPT: usize = 4;
+
+pub struct Frames {
+    decoder: Decoder<'static, File>,
+    length: u64,
+    place: u64,
+    /// Number and bytes; the one used last stands last.
+    kept: VecDeque<(u32, Arc<Vec<u8>>)>,
+}
+
+impl Frames {
+    pub fn open(file: File) -> io::Result<Self> {
+        let packed = file.metadata()?.len();
+        let decoder = Decoder::new(file).map_err(|e| invalid(format!("it is packed, and has no table of its frames: {e}")))?;
+        let table = decoder.seek_table();
+        let length = table.size_decomp();
+        if table.num_frames() == 0 || table.max_frame_size_decomp() > FRAME_BYTES_MAX {
+            return Err(invalid("its frames are none of ours".into()));
+        }
+        if length / RATIO_MAX > packed {
+            return Err(invalid(format!("{packed} bytes are said to hold {length}: it is refused")));
+        }
+        Ok(Self { decoder, length, place: 0, kept: VecDeque::new() })
+    }
+
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn frame(&mut self, number: u32) -> io::Result<Arc<Vec<u8>>> {
+        if let Some(at) = self.kept.iter().position(|(n, _)| *n == number)
+            && let Some(found) = self.kept.remove(at)
+        {
+            self.kept.push_back(found.clone());
+            return Ok(found.1);
+        }
+        let failed = |e: zeekstd::Error| invalid(format!("frame {number} can't be unpacked: {e}"));
+        let bytes = self.decoder.seek_table().frame_size_decomp(number).map_err(failed)?.min(FRAME_BYTES_MAX);
+        self.decoder.reset();
+        self.decoder.set_lower_frame(number).map_err(failed)?;
+        self.decoder.set_upper_frame(number).map_err(failed)?;
+        let mut unpacked = Vec::with_capacity(bytes as usize);
+        self.decoder.by_ref().take(bytes).read_to_end(&mut unpacked)?;
+        if unpacked.len() as u64 != bytes {
+            return Err(invalid(format!("frame {number} is shorter than the table says")));
+        }
+        if self.kept.len() >= KEPT {
+            self.kept.pop_front();
+        }
+        let unpacked = Arc::new(unpacked);
+        self.kept.push_back((number, unpacked.clone()));
+        Ok(unpacked)
+    }
+}
+
+fn invalid(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+impl Read for Frames {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.place >= self.length {
+            return Ok(0);
+        }
+        let number = self.decoder.seek_table().frame_index_decomp(self.place);
+        let start = self.decoder.seek_table().frame_start_decomp(number).map_err(|e| invalid(e.to_string()))?;
+        let frame = self.frame(number)?;
+        let rest = frame.get(self.place.saturating_sub(start) as usize..).unwrap_or_default();
+        let bytes = rest.len().min(buffer.len());
+        buffer[..bytes].copy_from_slice(&rest[..bytes]);
+        self.place += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+impl Seek for Frames {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.place.checked_add_signed(by),
+        };
+        self.place = place.ok_or_else(|| invalid("a place before the beginning".into()))?;
+        Ok(self.place)
+    }
+}

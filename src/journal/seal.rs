@@ -1,0 +1,308 @@
+//! Sealing: a recording that has ended becomes `NAME.jsonl.zst`, packed in frames that can be read from any place, without the pieces of
+//! text whose finished message is in it.
+
+use super::frames::FRAME_BYTES;
+use super::header::Header;
+use super::integrity::Integrity;
+use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SnapshotLine, crc_hex, write_line};
+use super::medium::{create_private, sync_dir_of};
+use super::names;
+use super::reader::{ReadError, Recording};
+use super::recorder::{RecordError, RecorderSettings};
+use crate::event::{Elided, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
+use crate::state::DashState;
+use serde::Serialize;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zeekstd::{EncodeOptions, Encoder, FrameSizePolicy};
+
+/// Lines between two commits of a sealed recording take about so much.
+const BATCH_BYTES: usize = 64 * 1024;
+const LEVEL: i32 = 7;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{0} is sealed already")]
+    Already(PathBuf),
+    #[error("{0} is still being written: end its run first")]
+    Held(PathBuf),
+    #[error("{path} is damaged, and sealing would hide how: {told}")]
+    Damaged { path: PathBuf, told: String },
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error("{0}: what was written does not read back as it was; nothing was changed")]
+    NotTheSame(PathBuf),
+}
+
+/// What was sealed.
+#[derive(Clone, Debug)]
+pub struct Sealed {
+    pub path: PathBuf,
+    pub bytes_before: u64,
+    pub bytes_after: u64,
+    /// Events that their finished message stands for.
+    pub elided: u64,
+}
+
+/// In a sealed recording's header: what it was made of.
+#[derive(Clone, Debug, Serialize)]
+struct SealMark {
+    /// The last commit's `crc32c` of the plain recording, to which its chain led.
+    head: String,
+    upto: Seq,
+}
+
+#[derive(Serialize)]
+struct SealedHeader<'a> {
+    #[serde(flatten)]
+    header: &'a Header,
+    sealed: SealMark,
+}
+
+/// Seals the recording at `path`. The plain files are gone afterwards, but for a torn tail, which is kept as `NAME.torn`; nothing is changed
+/// unless the sealed file reads back as it should.
+pub fn seal(path: &Path) -> Result<Sealed, SealError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |source| SealError::Io { path, source }
+    };
+    let mut recording = Recording::open(path)?;
+    if recording.is_sealed() {
+        return Err(SealError::Already(path.to_owned()));
+    }
+    if recording.is_held() {
+        return Err(SealError::Held(path.to_owned()));
+    }
+    check(path, recording.integrity())?;
+    let (target, aside) = (names::sealed(path), names::aside(path));
+    if target.exists() {
+        return Err(SealError::Io { path: target, source: io::ErrorKind::AlreadyExists.into() });
+    }
+    let _ = std::fs::remove_file(&aside);
+    let elided = write(&mut recording, &aside).inspect_err(|_| drop(std::fs::remove_file(&aside)))?;
+    // Reading may have found what opening had not.
+    let checked = check(path, recording.integrity()).and_then(|()| is_same(&mut recording, &aside));
+    if !checked.inspect_err(|_| drop(std::fs::remove_file(&aside)))? {
+        let _ = std::fs::remove_file(&aside);
+        return Err(SealError::NotTheSame(path.to_owned()));
+    }
+    keep_torn(&recording, path).map_err(io(path))?;
+    let files: Vec<PathBuf> = recording.files().map(Path::to_owned).collect();
+    let bytes = |path: &Path| std::fs::metadata(path).map(|m| m.len());
+    let bytes_before = files.iter().map(|f| bytes(f)).sum::<io::Result<u64>>().map_err(io(path))?;
+    std::fs::rename(&aside, &target).map_err(io(&target))?;
+    sync_dir_of(&target).map_err(io(&target))?;
+    for file in files {
+        std::fs::remove_file(&file).map_err(io(&file))?;
+    }
+    sync_dir_of(&target).map_err(io(&target))?;
+    Ok(Sealed { bytes_after: bytes(&target).map_err(io(&target))?, path: target, bytes_before, elided })
+}
+
+fn check(path: &Path, integrity: &Integrity) -> Result<(), SealError> {
+    if integrity.damage.is_empty() {
+        return Ok(());
+    }
+    Err(SealError::Damaged { path: path.to_owned(), told: integrity.lines().join("; ") })
+}
+
+/// The bytes of an unterminated last line are no event; they are kept all the same.
+fn keep_torn(recording: &Recording, path: &Path) -> io::Result<()> {
+    let torn = recording.torn_bytes();
+    let Some(last) = recording.files().last().filter(|_| torn > 0) else { return Ok(()) };
+    let bytes = std::fs::read(last)?;
+    let mut file = create_private(&names::torn(path))?;
+    file.write_all(&bytes[bytes.len().saturating_sub(torn as usize)..])?;
+    file.sync_all()
+}
+
+/// A message: its lane, episode and step.
+type Message = (LaneId, Option<EpisodeId>, Option<StepIndex>);
+
+fn message_of(envelope: &Envelope) -> Message {
+    (envelope.lane, envelope.episode, envelope.step)
+}
+
+/// Messages whose whole text is in the recording.
+fn finished(recording: &mut Recording) -> Result<HashSet<Message>, ReadError> {
+    let mut finished = HashSet::new();
+    for envelope in recording.events_from(Seq(1))? {
+        let envelope = envelope?;
+        if matches!(envelope.event, Event::MessageCompleted(_)) {
+            finished.insert(message_of(&envelope));
+        }
+    }
+    Ok(finished)
+}
+
+/// Writes the sealed file, and how many events were left out in it.
+fn write(recording: &mut Recording, path: &Path) -> Result<u64, SealError> {
+    let io = |source: io::Error| SealError::Io { path: path.to_owned(), source };
+    let finished = finished(recording)?;
+    let mark = SealMark { head: recording.chain_head().to_owned(), upto: recording.end() };
+    let header = recording.header().clone();
+    let file = create_private(path).map_err(io)?;
+    let mut out = Packed::begin(file, &header, mark)?;
+    let mut thinned = Thinned::default();
+    for envelope in recording.events_from(Seq(1))? {
+        let envelope = envelope?;
+        if matches!(envelope.event, Event::ThoughtDelta(_)) && finished.contains(&message_of(&envelope)) {
+            if let Some(before) = thinned.take(&envelope) {
+                out.add(&before)?;
+            }
+            continue;
+        }
+        if let Some(before) = thinned.end() {
+            out.add(&before)?;
+        }
+        out.add(&envelope)?;
+    }
+    if let Some(before) = thinned.end() {
+        out.add(&before)?;
+    }
+    out.end()?.sync_all().map_err(io)?;
+    Ok(thinned.elided)
+}
+
+/// Events behind each other of which one line is to be left.
+#[derive(Default)]
+struct Thinned {
+    open: Option<(Seq, Arc<Envelope>)>,
+    elided: u64,
+}
+
+impl Thinned {
+    /// Takes up a piece of text; what is to be written before it, where it is of another message.
+    fn take(&mut self, envelope: &Arc<Envelope>) -> Option<Envelope> {
+        self.elided += 1;
+        let is_next =
+            self.open.as_ref().is_some_and(|(_, last)| message_of(last) == message_of(envelope) && last.seq.next() == envelope.seq);
+        let before = if is_next { None } else { self.end() };
+        let from = self.open.as_ref().map_or(envelope.seq, |(from, _)| *from);
+        self.open = Some((from, envelope.clone()));
+        before
+    }
+
+    fn end(&mut self) -> Option<Envelope> {
+        let (from, last) = self.open.take()?;
+        Some(Envelope { event: Elided { from, upto: last.seq }.into(), ..Envelope::clone(&last) })
+    }
+}
+
+/// Lines on their way into frames, with commits and snapshots of their own.
+struct Packed {
+    file: Arc<File>,
+    encoder: Encoder<'static, Arc<File>>,
+    batch: Vec<u8>,
+    prev: String,
+    upto: Seq,
+    state: DashState,
+    since_snapshot: usize,
+    snapshot_bytes: usize,
+}
+
+impl Packed {
+    fn begin(file: File, header: &Header, mark: SealMark) -> Result<Self, SealError> {
+        let file = Arc::new(file);
+        let options = EncodeOptions::new()
+            .frame_size_policy(FrameSizePolicy::Uncompressed(FRAME_BYTES))
+            .checksum_flag(true)
+            .compression_level(LEVEL)
+            .into_encoder(file.clone());
+        let mut line = Vec::new();
+        write_line(&mut line, &SealedHeader { header, sealed: mark })?;
+        let mut packed = Self {
+            file,
+            encoder: options.map_err(packing)?,
+            batch: Vec::new(),
+            prev: crc_hex(&line),
+            upto: Seq(0),
+            state: DashState::default(),
+            since_snapshot: 0,
+            snapshot_bytes: 0,
+        };
+        packed.put(&line)?;
+        Ok(packed)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), SealError> {
+        self.encoder.write_all(bytes).map_err(|e| RecordError::Write(e.to_string()).into())
+    }
+
+    fn add(&mut self, envelope: &Envelope) -> Result<(), SealError> {
+        let before = self.batch.len();
+        write_line(&mut self.batch, envelope)?;
+        self.upto = envelope.seq;
+        // The reader leaves no gap.
+        let _ = self.state.apply(envelope);
+        self.since_snapshot += self.batch.len() - before;
+        let settings = RecorderSettings::default();
+        if self.since_snapshot >= settings.snapshot_bytes_min.max(settings.snapshot_factor.saturating_mul(self.snapshot_bytes)) {
+            self.add_snapshot(settings.snapshot_bytes_max)?;
+        }
+        if self.batch.len() >= BATCH_BYTES { self.commit() } else { Ok(()) }
+    }
+
+    fn add_snapshot(&mut self, bytes_max: usize) -> Result<(), SealError> {
+        let before = self.batch.len();
+        write_line(&mut self.batch, &SnapshotLine { k: SNAPSHOT_KIND.into(), upto: self.upto, state: &self.state })?;
+        self.snapshot_bytes = self.batch.len() - before;
+        if self.snapshot_bytes >= LINE_BYTES_MAX.min(bytes_max) {
+            self.batch.truncate(before);
+        }
+        self.since_snapshot = 0;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), SealError> {
+        let crc32c = crc_hex(&self.batch);
+        let prev = std::mem::replace(&mut self.prev, crc32c.clone());
+        let mut bytes = std::mem::take(&mut self.batch);
+        write_line(&mut bytes, &CommitLine { k: COMMIT_KIND.into(), upto: self.upto, crc32c, prev })?;
+        self.put(&bytes)
+    }
+
+    fn end(mut self) -> Result<Arc<File>, SealError> {
+        if !self.batch.is_empty() {
+            self.commit()?;
+        }
+        self.encoder.finish().map_err(packing)?;
+        Ok(self.file)
+    }
+}
+
+fn packing(error: zeekstd::Error) -> SealError {
+    RecordError::Write(error.to_string()).into()
+}
+
+/// Whether the sealed file says what the plain one does, but for what was left out.
+fn is_same(plain: &mut Recording, sealed: &Path) -> Result<bool, SealError> {
+    let mut sealed = Recording::open(sealed)?;
+    if !sealed.integrity().damage.is_empty() || sealed.end() != plain.end() || sealed.t_ns_end() != plain.t_ns_end() {
+        return Ok(false);
+    }
+    let mut events = plain.events_from(Seq(1))?;
+    for found in sealed.events_from(Seq(1))? {
+        let found = found?;
+        let Some(mut wanted) = events.next().transpose()? else { return Ok(false) };
+        if let Event::Elided(elided) = &found.event {
+            while wanted.seq < elided.upto && matches!(wanted.event, Event::ThoughtDelta(_)) {
+                let Some(next) = events.next().transpose()? else { return Ok(false) };
+                wanted = next;
+            }
+            if wanted.seq != elided.upto || !matches!(wanted.event, Event::ThoughtDelta(_) | Event::Elided(_)) {
+                return Ok(false);
+            }
+        } else if serde_json::to_string(&*found).ok() != serde_json::to_string(&*wanted).ok() {
+            return Ok(false);
+        }
+    }
+    Ok(events.next().is_none())
+}

@@ -1,0 +1,331 @@
+//! A recording that is opened by its end says the same as one that was read whole, whatever was read of it meanwhile, and whatever was
+//! done to it.
+
+#![allow(clippy::unwrap_used)]
+
+mod events;
+
+use events::Random;
+use pilothouse::event::*;
+use pilothouse::journal::{Header, HeaderEnv, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, seal};
+use pilothouse::source::{Errors, Frame, FrameSource, Playback, Quest, RecordingSource, SourceStatus};
+use pilothouse::state::DashState;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Another block of the recording stands somewhere once more.
+const MOVED: usize = 7;
+const UNITS: [StepUnit; 4] = [StepUnit::Token, StepUnit::Phase, StepUnit::Decision, StepUnit::Episode];
+
+fn header(seed: u64) -> Header {
+    Header {
+        fmt: "pilothouse-rec".into(),
+        v: [1, 0],
+        id: RunId::from("01J00000000000000000000000"),
+        started: "2026-01-01T00:00:00Z".into(),
+        build: "test".into(),
+        env: HeaderEnv { name: "ops".into(), version: "1".into(), params_sha256: "ab".into() },
+        level: Level::L1,
+        seed: Seed(seed),
+        config_sha256: "cd".into(),
+        checkpoint: None,
+        lanes: 3,
+        redaction: "v1".into(),
+        cpu: vec![],
+    }
+}
+
+/// A recording of random events, with a commit and a snapshot now and then. Its lines.
+fn record(path: &Path, seed: u64, events: usize) -> Vec<Vec<u8>> {
+    let settings = RecorderSettings {
+        commit_interval: Duration::from_secs(600),
+        snapshot_factor: 0,
+        snapshot_bytes_min: 24 * 1024,
+        ..RecorderSettings::default()
+    };
+    let clock = Arc::new(ManualClock::default());
+    let mut journal = Journal::new(clock.clone(), Some(Recorder::with_settings(path, &header(seed), settings).unwrap()));
+    let mut random = Random(seed);
+    for _ in 0..events {
+        clock.advance(random.below(5_000_000) as u64);
+        let event = random.event();
+        journal.append(random.place(), event);
+        if random.below(9) == 0 {
+            journal.commit().unwrap();
+        }
+    }
+    journal.append(Default::default(), RunStateChanged { state: RunState::Ended, reason: "done".into() });
+    drop(journal);
+    std::fs::read(path).unwrap().split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect()
+}
+
+/// What is done to a recording: nothing, and then ever worse.
+fn hurt(lines: &mut Vec<Vec<u8>>, how: usize, random: &mut Random) {
+    let at = 1 + random.below(lines.len() - 1);
+    match how {
+        0 => {}
+        1 => {
+            // Torn.
+            let keep = random.below(lines[at].len());
+            lines.truncate(at + 1);
+            lines[at].truncate(keep);
+        }
+        2 => {
+            let byte = random.below(lines[at].len());
+            lines[at][byte] ^= 1 << random.below(7);
+        }
+        3 => drop(lines.remove(at)),
+        4 => lines.insert(at, b"neither\n".to_vec()),
+        5 => lines.insert(at, lines[at].clone()),
+        6 => {
+            let other = 1 + at % (lines.len() - 1);
+            lines.swap(at, other);
+        }
+        MOVED => {
+            let from = 1 + random.below(lines.len() - 1);
+            let block = lines[from..(from + 20).min(lines.len())].to_vec();
+            lines.splice(at..at, block);
+        }
+        _ => (0..6).for_each(|_| hurt(lines, 2, random)),
+    }
+}
+
+fn shown(value: &impl std::fmt::Debug) -> String {
+    format!("{value:?}")
+}
+
+fn events_of(recording: &mut Recording, from: Seq, count: usize) -> Vec<String> {
+    recording.events_from(from).unwrap().take(count).map(|e| shown(&e.unwrap())).collect()
+}
+
+#[test]
+fn what_is_read_late_is_what_is_read_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut late, mut damaged) = (0, 0);
+    for seed in 0..8 {
+        let written = record(&dir.path().join(format!("{seed}.jsonl")), seed, 400);
+        for how in 0..9 {
+            for round in 0..if how == 0 { 1 } else { 4 } {
+                let mut random = Random(1000 * seed + 10 * how as u64 + round);
+                let mut lines = written.clone();
+                hurt(&mut lines, how, &mut random);
+                let path = dir.path().join("hurt.jsonl");
+                std::fs::write(&path, lines.concat()).unwrap();
+                let said = format!("seed {seed}, hurt {how}, round {round}");
+                let Ok(mut whole) = Recording::open(&path) else { continue };
+                damaged += usize::from(!whole.integrity().damage.is_empty());
+                late += usize::from(compare(&path, &mut whole, how != MOVED, &mut random, &said));
+            }
+        }
+    }
+    assert!(late > 100 && damaged > 50, "{late} of them were opened by their end, {damaged} were damaged");
+}
+
+/// Asks both the same; whether the one was opened by its end alone. Where lines stand twice, which of them are the right ones is known only
+/// when all was read: until then the answers need only be some.
+fn compare(path: &Path, whole: &mut Recording, is_strict: bool, random: &mut Random, said: &str) -> bool {
+    let mut late = Recording::open_above(path, 0).unwrap();
+    let was_late = !late.is_whole();
+    let end = whole.end();
+    assert_eq!((late.end(), late.t_ns_end()), (end, whole.t_ns_end()), "{said}");
+    for asked in 0..24 {
+        let at = Seq(random.below(end.0 as usize + 3) as u64);
+        let said = format!("{said}: question {asked} at {at}, end {end}");
+        match random.below(4) {
+            0 | 1 if !is_strict => {
+                assert!(late.state_at(at).unwrap().seq <= end);
+                let seqs: Vec<Seq> = late.events_from(at).unwrap().take(40).map(|e| e.unwrap().seq).collect();
+                assert!(seqs.windows(2).all(|w| w[0] < w[1]), "{said}: {seqs:?}");
+            }
+            2 if !is_strict => drop(late.boundary(UNITS[random.below(4)], at, random.below(9) as i64 - 4).unwrap()),
+            0 => assert_eq!(shown(&late.state_at(at).unwrap()), shown(&whole.state_at(at).unwrap()), "{said}"),
+            1 => {
+                let count = 1 + random.below(60);
+                assert_eq!(events_of(&mut late, at, count), events_of(whole, at, count), "{said}");
+            }
+            2 => {
+                let (unit, count) = (UNITS[random.below(4)], random.below(9) as i64 - 4);
+                let (found, wanted) = (late.boundary(unit, at, count).unwrap(), whole.boundary(unit, at, count).unwrap());
+                assert_eq!(found, wanted, "{said}: {unit:?} by {count}");
+            }
+            _ => drop(late.read_on(random.below(20_000) as u64).unwrap()),
+        }
+    }
+    late.read_out().unwrap();
+    let told = |integrity: &Integrity| shown(&integrity);
+    assert_eq!(told(late.integrity()), told(whole.integrity()), "{said}");
+    assert_eq!(events_of(&mut late, Seq(1), usize::MAX), events_of(whole, Seq(1), usize::MAX), "{said}");
+    was_late
+}
+
+/// A recorder that appends to `path`, and the journal above it.
+fn writing(path: &Path) -> (Arc<ManualClock>, Journal) {
+    let clock = Arc::new(ManualClock::default());
+    let settings = RecorderSettings { commit_interval: Duration::from_secs(600), ..RecorderSettings::default() };
+    let recorder = Recorder::with_settings(path, &header(1), settings).unwrap();
+    (clock.clone(), Journal::new(clock, Some(recorder)))
+}
+
+fn take(source: &mut RecordingSource, state: &mut DashState) {
+    let mut frames = Vec::new();
+    while source.poll(&mut frames, 64).unwrap() == SourceStatus::More {}
+    for frame in frames {
+        match frame {
+            Frame::Snapshot(snapshot) => *state = *snapshot,
+            Frame::Event(envelope) => state.apply(&envelope).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_grows_is_followed_to_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    for quickly in [false, true] {
+        let path = dir.path().join(format!("{quickly}.jsonl"));
+        let (_, mut journal) = writing(&path);
+        let mut random = Random(3);
+        let mut append = |journal: &mut Journal, count: usize| {
+            for _ in 0..count {
+                let event = random.event();
+                journal.append(random.place(), event);
+                if random.below(5) == 0 {
+                    journal.commit().unwrap();
+                }
+            }
+            journal.commit().unwrap();
+        };
+        append(&mut journal, 60);
+        let clock = Arc::new(ManualClock::default());
+        let recording = if quickly { Recording::open_above(&path, 0) } else { Recording::open(&path) };
+        let mut source = RecordingSource::new(recording.unwrap(), clock.clone()).unwrap();
+        assert!(source.is_growing() && source.damage().is_none(), "{:?}", source.damage());
+        source.look_for(Quest::Errors, Arc::new(Errors));
+        source.seek(Seq(u64::MAX));
+        let mut state = DashState::default();
+        for _ in 0..6 {
+            append(&mut journal, 30);
+            clock.advance(1_000_000_000);
+            take(&mut source, &mut state);
+            assert_eq!(state.seq, journal.state().seq);
+            while source.read_on(50).unwrap() {}
+            assert!(source.book().is_whole() && source.tallies()[&Quest::Errors].is_whole());
+        }
+        // A step back stays there.
+        source.step(StepUnit::Phase, -1);
+        take(&mut source, &mut state);
+        let stays = state.seq;
+        append(&mut journal, 30);
+        clock.advance(1_000_000_000);
+        take(&mut source, &mut state);
+        assert_eq!((state.seq, source.end()), (stays, journal.state().seq));
+        journal.append(Default::default(), RunStateChanged { state: RunState::Ended, reason: "done".into() });
+        let measure = journal.state();
+        drop(journal);
+        clock.advance(1_000_000_000);
+        source.seek(Seq(u64::MAX));
+        take(&mut source, &mut state);
+        clock.advance(1_000_000_000);
+        take(&mut source, &mut state);
+        assert_eq!((shown(&state), source.is_growing(), source.damage()), (shown(&measure), false, None));
+        let mut tally = source.tallies()[&Quest::Errors].clone();
+        while source.read_on(50).unwrap() {
+            tally = source.tallies()[&Quest::Errors].clone();
+        }
+        let errors = |e: &Envelope| matches!(&e.event, Event::ToolCallFinished(e) if e.error_type.is_some());
+        let mut whole = Recording::open(&path).unwrap();
+        let wanted: Vec<Seq> = whole.events_from(Seq(1)).unwrap().map(Result::unwrap).filter(|e| errors(e)).map(|e| e.seq).collect();
+        assert_eq!(tally.hits_from(Seq(0)).collect::<Vec<_>>(), wanted);
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_renamed_or_gone_while_it_is_followed_ends_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let (_, mut journal) = writing(&path);
+    for _ in 0..20 {
+        journal.append(Default::default(), PaceChanged { pace: Pace::Max });
+        journal.commit().unwrap();
+    }
+    let clock = Arc::new(ManualClock::default());
+    let mut source = RecordingSource::new(Recording::open_above(&path, 0).unwrap(), clock.clone()).unwrap();
+    let mut state = DashState::default();
+    source.seek(Seq(u64::MAX));
+    take(&mut source, &mut state);
+    std::fs::rename(&path, dir.path().join("b.jsonl")).unwrap();
+    clock.advance(1_000_000_000);
+    take(&mut source, &mut state);
+    std::fs::File::options().write(true).open(dir.path().join("b.jsonl")).unwrap().set_len(900).unwrap();
+    clock.advance(1_000_000_000);
+    take(&mut source, &mut state);
+    source.seek(Seq(3));
+    take(&mut source, &mut state);
+    source.set_speed(Pace::Max);
+    source.set_playing(true);
+    take(&mut source, &mut state);
+    while source.read_on(50).unwrap() {}
+    std::fs::remove_file(dir.path().join("b.jsonl")).unwrap();
+    clock.advance(1_000_000_000);
+    take(&mut source, &mut state);
+}
+
+#[test]
+fn a_sealed_recording_folds_to_the_same_state_and_is_read_from_anywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in 0..6 {
+        let path = dir.path().join(format!("{seed}.jsonl"));
+        record(&path, seed, 500);
+        let mut plain = Recording::open(&path).unwrap();
+        let (end, wanted) = (plain.end(), events_of(&mut plain, Seq(1), usize::MAX));
+        let state = plain.state_at(end).unwrap();
+        let sealed = seal(&path).unwrap();
+        assert!(!path.exists() && sealed.path.ends_with(format!("{seed}.jsonl.zst")));
+        let (mut whole, mut late) = (Recording::open(&sealed.path).unwrap(), Recording::open_above(&sealed.path, 0).unwrap());
+        assert!(whole.integrity().is_intact(), "{:?}", whole.integrity().lines());
+        assert_eq!(whole.state_at(end).unwrap().episodes_total, state.episodes_total);
+        let kept: Vec<String> = events_of(&mut whole, Seq(1), usize::MAX);
+        let is_kept = |line: &&String| !line.contains("ThoughtDelta(");
+        let without = |lines: &[String]| lines.iter().filter(is_kept).filter(|l| !l.contains("Elided(")).cloned().collect::<Vec<_>>();
+        assert_eq!(without(&kept), without(&wanted));
+        let mut random = Random(seed);
+        for _ in 0..20 {
+            let at = Seq(random.below(end.0 as usize + 1) as u64);
+            assert_eq!(shown(&late.state_at(at).unwrap()), shown(&whole.state_at(at).unwrap()), "seed {seed} at {at}");
+        }
+        assert!(seal(&sealed.path).is_err(), "it is sealed already");
+        // A byte that is flipped in it is found, or does no harm.
+        let mut bytes = std::fs::read(&sealed.path).unwrap();
+        let at = random.below(bytes.len());
+        bytes[at] ^= 1 << random.below(7);
+        std::fs::write(&sealed.path, bytes).unwrap();
+        if let Ok(mut recording) = Recording::open(&sealed.path) {
+            let _ = recording.state_at(end);
+            let _ = recording.events_from(Seq(1)).map(|events| events.count());
+        }
+    }
+}
+
+#[test]
+fn what_is_damaged_or_still_written_is_not_sealed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let (_, mut journal) = writing(&path);
+    journal.append(Default::default(), PaceChanged { pace: Pace::Max });
+    journal.commit().unwrap();
+    assert!(matches!(seal(&path), Err(SealError::Held(_))));
+    drop(journal);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"seq\":2,\"t\":");
+    std::fs::write(&path, &bytes).unwrap();
+    let sealed = seal(&path).unwrap();
+    assert_eq!(std::fs::read(dir.path().join("a.torn")).unwrap(), b"{\"seq\":2,\"t\":");
+    assert_eq!(Recording::open(&sealed.path).unwrap().end(), Seq(1));
+    let damaged = dir.path().join("b.jsonl");
+    let at = bytes.iter().position(|b| *b == b'\n').unwrap() + 3;
+    bytes[at] ^= 1;
+    std::fs::write(&damaged, &bytes).unwrap();
+    assert!(matches!(seal(&damaged), Err(SealError::Damaged { .. })));
+    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(!names.iter().any(|n| n.to_string_lossy().contains("sealing")), "{names:?}");
+}

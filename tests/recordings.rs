@@ -1,0 +1,98 @@
+//! `recordings` and `seal` as people run them.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn pilothouse(args: &[&str], home: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pilothouse"));
+    command.args(args).env("HOME", home).env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME").current_dir(home);
+    command.stdin(std::process::Stdio::null()).output().unwrap()
+}
+
+#[track_caller]
+fn stdout(args: &[&str], home: &Path, code: i32) -> String {
+    let output = pilothouse(args, home);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn record(home: &Path, name: &str, seed: &str, more: &[&str]) {
+    let args = ["run", "--headless", "--agent", "heuristic", "--seed", seed, "--record", name];
+    stdout(&[&args, more].concat(), home, 0);
+}
+
+/// Names in the list, first to last.
+fn listed(home: &Path, more: &[&str]) -> Vec<String> {
+    let lines = stdout(&[&["recordings", "ls", "--dir", ".", "--json"], more].concat(), home, 0);
+    let rows: Vec<serde_json::Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    rows.iter().map(|r| r["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn recordings_are_listed_filtered_pinned_and_pruned() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    record(home, "a.jsonl", "1", &[]);
+    record(home, "b.jsonl", "2", &["--episodes", "4"]);
+    record(home, "c.jsonl", "3", &["--level", "L2"]);
+    std::fs::write(home.join("notes.jsonl"), "no recording\n").unwrap();
+    assert_eq!(listed(home, &[]), ["c", "b", "a"]);
+    assert_eq!(listed(home, &["--sort", "name"]), ["a", "b", "c"]);
+    assert_eq!(listed(home, &["--sort", "events"])[0], "b");
+    assert_eq!(listed(home, &["--filter", "level == 'L2' && ended && !sealed"]), ["c"]);
+    let unknown = pilothouse(&["recordings", "ls", "--dir", ".", "--filter", "evnts > 3"], home);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `events`"));
+    assert!(stdout(&["recordings", "--dir", "."], home, 0).lines().count() == 3, "`ls` may be left out");
+    // Without --yes nothing is removed; what is pinned stays.
+    stdout(&["recordings", "pin", "a.jsonl"], home, 0);
+    let prune = ["recordings", "prune", "--dir", ".", "--keep-mb", "0"];
+    assert_eq!(stdout(&prune, home, 0).lines().count(), 2);
+    assert_eq!(listed(home, &[]).len(), 3);
+    stdout(&[&prune[..], &["--yes"]].concat(), home, 0);
+    assert_eq!(listed(home, &[]), ["a"]);
+    stdout(&["recordings", "prune", "--dir", "."], home, 2);
+    assert_eq!(stdout(&["recordings", "prune", "--dir", ".", "--older-than", "1"], home, 0), "", "it is of today");
+    stdout(&["recordings", "unpin", "a.jsonl"], home, 0);
+    stdout(&[&prune[..], &["--yes"]].concat(), home, 0);
+    assert!(listed(home, &[]).is_empty() && home.join("notes.jsonl").exists());
+}
+
+#[test]
+fn a_sealed_recording_is_read_like_the_plain_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    record(home, "a.jsonl", "1", &["--episodes", "30"]);
+    let plain = stdout(&["replay", "a.jsonl", "--json"], home, 0);
+    let before = std::fs::metadata(home.join("a.jsonl")).unwrap().len();
+    stdout(&["seal", "a.jsonl"], home, 0);
+    assert!(!home.join("a.jsonl").exists());
+    assert_eq!(stdout(&["replay", "a.jsonl.zst", "--json"], home, 0), plain);
+    let after = std::fs::metadata(home.join("a.jsonl.zst")).unwrap().len();
+    assert!(after * 4 < before, "{after} of {before}");
+    stdout(&["replay", "a.jsonl.zst", "--verify"], home, 0);
+    assert_eq!(listed(home, &["--filter", "sealed"]), ["a"]);
+    stdout(&["seal", "a.jsonl.zst"], home, 2);
+    // A run may seal its recording itself.
+    record(home, "b.jsonl", "2", &["--set", "record.seal=true"]);
+    assert!(home.join("b.jsonl.zst").exists() && !home.join("b.jsonl").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(home.join("b.jsonl.zst")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn what_is_no_sealed_recording_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    // A frame without a table, and bytes that only begin like one.
+    std::fs::write(home.join("a.jsonl.zst"), [0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x00, 0x01, 0x00, 0x00]).unwrap();
+    std::fs::write(home.join("b.jsonl.zst"), [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
+    for name in ["a.jsonl.zst", "b.jsonl.zst"] {
+        let output = pilothouse(&["replay", name, "--json"], home);
+        assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
