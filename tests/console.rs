@@ -350,6 +350,9 @@ fn only_our_own_escapes_are_written() {
         let known = match last {
             "m" | "H" => parameters.chars().all(|c| c.is_ascii_digit() || c == ';'),
             "J" => parameters == "2",
+            // Along a row, and the question where the cursor is, asked once at the start.
+            "C" => parameters.chars().all(|c| c.is_ascii_digit()),
+            "n" => parameters == "6",
             "h" | "l" => ["?1049", "?25", "?2004", "?2026", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&parameters),
             _ => false,
         };
