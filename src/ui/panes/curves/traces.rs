@@ -144,6 +144,7 @@ impl Traces {
             MarkKind::Paused => 'P',
             MarkKind::Swapped => 'S',
             MarkKind::Alert => 'A',
+            MarkKind::Branched => 'B',
         };
         let place = |t_ns: u64| match self.axis {
             XAxis::Step => {
