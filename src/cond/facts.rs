@@ -53,6 +53,7 @@ impl<'a> Facts<'a> {
             Event::SinkFailed(e) => text(&e.reason),
             Event::LogLine(e) => text(&e.text),
             Event::RunStarted(_)
+            | Event::BranchStarted(_)
             | Event::DecisionSettled(_)
             | Event::PaceChanged(_)
             | Event::UpdateCompleted(_)

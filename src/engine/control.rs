@@ -58,6 +58,9 @@ impl Control {
             Command::Step { lane, .. } if lane.0 >= lanes => {
                 Some(format!("there is no lane {lane}; there are 0 to {}", lanes.saturating_sub(1)))
             }
+            Command::Rewind { lane, .. } | Command::Fork { lane, .. } | Command::Override { lane, .. } if lane.0 >= lanes => {
+                Some(format!("there is no lane {lane}; there are 0 to {}", lanes.saturating_sub(1)))
+            }
             Command::Step { count, .. } if *count == 0 || *count > STEP_COUNT_MAX => {
                 Some(format!("a step takes 1 to {STEP_COUNT_MAX} units"))
             }
@@ -69,6 +72,9 @@ impl Control {
             | Command::Step { .. }
             | Command::SetPace(_)
             | Command::Swap { .. }
+            | Command::Rewind { .. }
+            | Command::Fork { .. }
+            | Command::Override { .. }
             | Command::Reseed { .. }
             | Command::Shutdown => None,
         }

@@ -18,26 +18,36 @@ const INPUTS_A_TURN: usize = 64;
 const RECORDER_ALERT: &str = "RecordingFailed";
 
 /// A policy that serves, or that still finishes messages of before a swap.
-struct Slot {
-    number: u64,
-    policy: Box<dyn Policy>,
-    checkpoint: CheckpointId,
+pub(super) struct Slot {
+    pub number: u64,
+    pub policy: Box<dyn Policy>,
+    pub checkpoint: CheckpointId,
+}
+
+/// What a policy is loaded for.
+pub(super) enum Wanted {
+    /// To serve; unset when the run itself begins with it.
+    Serve(Option<(CommandId, Origin)>),
+    /// For lanes that are pinned to it.
+    Branch,
 }
 
 /// The engine. `run` takes it to the end of the run.
 pub struct Engine {
-    settings: EngineSettings,
-    journal: Journal,
+    pub(super) settings: EngineSettings,
+    pub(super) journal: Journal,
     inbox: Inbox,
-    loader: Loader,
-    control: Control,
-    lanes: Vec<Lane>,
-    slots: Vec<Slot>,
-    slots_total: u64,
+    pub(super) loader: Loader,
+    pub(super) control: Control,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) slots_total: u64,
+    /// The slot that serves; unset before the first one does.
+    pub(super) serving: Option<u64>,
     recorder_failed: bool,
     /// When the present pause began.
     paused_at_ns: u64,
-    loading: Option<(CheckpointId, Option<(CommandId, Origin)>)>,
+    pub(super) loading: Option<(CheckpointId, Wanted)>,
     ended: bool,
 }
 
@@ -59,6 +69,7 @@ impl Engine {
             lanes,
             slots: Vec::new(),
             slots_total: 0,
+            serving: None,
             recorder_failed: false,
             paused_at_ns: 0,
             loading: None,
@@ -96,7 +107,7 @@ impl Engine {
         }
         self.append(PaceChanged { pace });
         match self.settings.agent.clone() {
-            AgentKind::Model(checkpoint) => self.load(checkpoint, None),
+            AgentKind::Model(checkpoint) => self.load(checkpoint, Wanted::Serve(None)),
             AgentKind::Baseline(_) | AgentKind::Oracle => {
                 let detail = SafeText::from(format!("{} is scripted: no model is loaded", self.settings.agent.name()));
                 self.append(policy_state(PolicyState::Ready, None, detail, 0));
@@ -105,10 +116,10 @@ impl Engine {
         }
     }
 
-    fn load(&mut self, checkpoint: CheckpointId, asked_by: Option<(CommandId, Origin)>) {
+    pub(super) fn load(&mut self, checkpoint: CheckpointId, wanted: Wanted) {
         let detail = SafeText::new("loading in the background");
         self.append(policy_state(PolicyState::Loading, Some(checkpoint.clone()), detail, 0));
-        self.loading = Some((checkpoint.clone(), asked_by));
+        self.loading = Some((checkpoint.clone(), wanted));
         self.loader.start(checkpoint);
     }
 
@@ -147,11 +158,11 @@ impl Engine {
         }
     }
 
-    fn append(&mut self, event: impl Into<Event>) {
+    pub(super) fn append(&mut self, event: impl Into<Event>) {
         self.journal.append(Place::default(), event);
     }
 
-    fn set_state(&mut self, state: RunState, reason: &str) {
+    pub(super) fn set_state(&mut self, state: RunState, reason: &str) {
         self.control.state = state;
         self.paused_at_ns = self.journal.now_ns();
         for lane in &mut self.lanes {
@@ -201,7 +212,7 @@ impl Engine {
 
     fn request(&mut self, request: Request) {
         let Request { id, origin, command } = request;
-        let objection = self.control.objection(&command, self.settings.lanes.max(1)).or_else(|| self.objection(&command));
+        let objection = self.control.objection(&command, self.lanes.len() as u32).or_else(|| self.objection(&command));
         if let Some(reason) = objection {
             self.append(CommandRejected { id, command, origin, reason: SafeText::from(reason) });
             return;
@@ -226,7 +237,11 @@ impl Engine {
                 self.lanes.iter_mut().for_each(|l| l.due_ns = 0);
                 self.append(PaceChanged { pace });
             }
-            Command::Swap { checkpoint } => self.load(checkpoint, Some((id, origin))),
+            Command::Swap { checkpoint } => self.load(checkpoint, Wanted::Serve(Some((id, origin)))),
+            Command::Rewind { lane, at } => self.rewind(lane, at),
+            Command::Fork { lane, episode, at, with } => self.fork(lane, episode, at, with),
+            // It was looked at whether the lane takes it.
+            Command::Override { lane, with } => drop(self.lanes[lane.0 as usize].override_with(with)),
             Command::Reseed { seed } => self.reseed(seed),
             Command::Shutdown => self.shut_down("by command"),
         }
@@ -242,6 +257,9 @@ impl Engine {
                 let known: Vec<String> = self.loader.list().into_iter().map(|c| c.checkpoint.0).collect();
                 Some(format!("no checkpoint is named {checkpoint}; there are {}", known.join(", ")))
             }
+            Command::Rewind { lane, at } => self.lanes.get(lane.0 as usize)?.past.point(None, *at).err(),
+            Command::Fork { lane, episode, at, with } => self.objection_to_fork(*lane, *episode, *at, with),
+            Command::Override { lane, with } => self.objection_to_override(*lane, with),
             Command::Resume | Command::Step { .. } if self.slots.is_empty() && matches!(self.settings.agent, AgentKind::Model(_)) => {
                 Some("no policy is ready yet".into())
             }
@@ -266,7 +284,11 @@ impl Engine {
         if self.ended {
             return;
         }
-        let asked_by = self.loading.take().and_then(|(_, by)| by);
+        let Some((_, wanted)) = self.loading.take() else { return };
+        let asked_by = match wanted {
+            Wanted::Serve(asked_by) => asked_by,
+            Wanted::Branch => return self.loaded_for_branch(load),
+        };
         match load.result {
             Ok(LoadedPolicy { policy, checkpoint, sha256 }) => {
                 let caps = policy.caps();
@@ -275,9 +297,8 @@ impl Engine {
                     context_tokens_max: Some(caps.context_tokens_max),
                     ..policy_state(PolicyState::Ready, Some(checkpoint.clone()), caps.device, load.duration_ns)
                 };
-                let from = self.slots.last().map(|s| s.checkpoint.clone());
-                self.slots_total += 1;
-                self.slots.push(Slot { number: self.slots_total, policy, checkpoint: checkpoint.clone() });
+                let from = self.slot_serving().map(|s| s.checkpoint.clone());
+                self.serving = Some(self.add_slot(policy, checkpoint.clone()));
                 self.append(ready);
                 // From here on every decision that begins is by the new weights; messages under way end by the old ones.
                 self.append(CheckpointSwapped { from, to: checkpoint, sha256 });
@@ -303,10 +324,12 @@ impl Engine {
     }
 
     /// Old weights go when no message of theirs is under way.
-    fn drop_idle_slots(&mut self) {
-        let newest = self.slots_total;
-        let lanes = &self.lanes;
-        self.slots.retain(|s| s.number == newest || lanes.iter().any(|l| l.slot == Some(s.number)));
+    pub(super) fn drop_idle_slots(&mut self) {
+        let (serving, lanes) = (self.serving, &self.lanes);
+        let wants = |lane: &Lane, slot: &Slot| {
+            lane.slot == Some(slot.number) || lane.stand != Stand::Done && lane.pinned.as_ref() == Some(&slot.checkpoint)
+        };
+        self.slots.retain(|s| serving == Some(s.number) || lanes.iter().any(|l| wants(l, s)));
     }
 
     fn reseed(&mut self, seed: Seed) {
@@ -401,17 +424,23 @@ impl Engine {
                 Ok(Some(Boundary::None))
             }
             Stand::Observe => {
-                let policy = self.slots.last().map(|s| s.policy.as_ref());
+                let slot = self.slot_of(index);
+                if slot.is_none() && self.lanes[index].pinned.is_some() {
+                    // Its own policy is being loaded.
+                    return Ok(None);
+                }
+                let policy = slot.map(|at| self.slots[at].policy.as_ref());
                 self.lanes[index].observe(&mut self.journal, policy);
                 Ok(Some(Boundary::Phase))
             }
-            Stand::Think => match self.slots.last_mut() {
+            Stand::Think => match self.slot_of(index).map(|at| &mut self.slots[at]) {
                 Some(slot) => {
                     self.lanes[index].slot = Some(slot.number);
                     self.lanes[index].checkpoint = Some(slot.checkpoint.clone());
                     self.lanes[index].open(slot.policy.as_mut(), &self.settings, &mut self.journal)?;
                     Ok(Some(Boundary::None))
                 }
+                None if self.lanes[index].pinned.is_some() => Ok(None),
                 None => {
                     self.lanes[index].decide(streams, &mut self.journal)?;
                     self.passed(index, Boundary::Token);
@@ -432,17 +461,19 @@ impl Engine {
 
     fn begin_episode(&mut self, index: usize) -> Result<(), String> {
         // The n-th episode of the run goes to lane n modulo lanes, whatever the lanes' speeds.
-        let lanes = self.lanes.len() as u64;
+        let lanes = u64::from(self.settings.lanes.max(1));
         let number = self.lanes[index].episodes_begun * lanes + index as u64;
-        if self.settings.episodes_max.is_some_and(|max| number >= u64::from(max)) {
+        let is_over = self.settings.episodes_max.is_some_and(|max| number >= u64::from(max));
+        if is_over || self.lanes[index].is_branch {
             self.lanes[index].stand = Stand::Done;
+            self.drop_idle_slots();
             if self.control.stepping.take_if(|s| s.lane.0 as usize == index).is_some() {
                 self.set_state(RunState::Paused, "the lane has played all its episodes");
             }
             return Ok(());
         }
         let seed = episode_seed(self.settings.seed, number);
-        let checkpoint = self.slots.last().map(|s| s.checkpoint.clone());
+        let checkpoint = self.slot_serving().map(|s| s.checkpoint.clone());
         self.lanes[index].episodes_begun += 1;
         self.lanes[index].begin(seed, checkpoint, &self.settings, &mut self.journal)
     }
@@ -505,7 +536,7 @@ impl Engine {
     }
 
     /// An episode that can't go on is ended and said so; the run pauses, so that somebody looks.
-    fn fail(&mut self, index: usize, reason: &str) {
+    pub(super) fn fail(&mut self, index: usize, reason: &str) {
         if self.ended {
             return;
         }

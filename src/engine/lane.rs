@@ -1,5 +1,6 @@
 //! One lane: an episode after the other, a phase after the other.
 
+use super::past::{Moment, Past, Point, Taken};
 use super::settings::{AgentKind, EngineSettings, message_seed};
 use crate::agent::format::{is_faithful, render_call, render_message};
 use crate::agent::prompt::Conversation;
@@ -65,30 +66,53 @@ pub struct Lane {
     pub slot: Option<u64>,
     /// Episodes that this lane began since the run's seed was set.
     pub episodes_begun: u64,
-    env: Box<dyn Environment>,
-    baseline: Option<Box<dyn Baseline>>,
-    episode: EpisodeId,
-    step: StepIndex,
-    seed: Seed,
+    /// Whose weights decide in it, where that are not the ones that serve.
+    pub pinned: Option<CheckpointId>,
+    /// Its only episode is a branch of another one.
+    pub is_branch: bool,
+    pub(super) env: Box<dyn Environment>,
+    pub(super) baseline: Option<Box<dyn Baseline>>,
+    pub(super) mind: Mind,
+    /// Episodes that it can go back in, newest last.
+    pub(super) past: Past,
+    router: Option<Router>,
+    /// The number of the newest episode.
+    episode_newest: EpisodeId,
     /// Whose weights decide: those of the current message, or of the last one.
     pub checkpoint: Option<CheckpointId>,
-    tools: Arc<Vec<ToolSpec>>,
-    router: Option<Router>,
-    conversation: Conversation,
-    observation: Observation,
-    react: React,
-    reward: Option<EpisodeReward>,
     message: Message,
     intention: Option<Intention>,
-    acted: Option<(RecordedAction, StepResult)>,
+    /// The number of the newest call, over all episodes.
     call_id: u64,
+    /// What the pending decision does in place of what was said.
+    overriding: Overriding,
+    acted: Option<(RecordedAction, StepResult)>,
+    /// Whether the last call failed.
+    was_error: bool,
     decision_began_ns: u64,
     /// Since when it may not move.
     still_since_ns: Option<u64>,
-    tool_errors: u32,
-    faithful: u32,
+}
+
+/// All of an episode that a decision hangs on, beside the environment.
+#[derive(Clone)]
+pub(super) struct Mind {
+    pub episode: EpisodeId,
+    /// The decision under way, or the last one.
+    pub step: StepIndex,
+    pub seed: Seed,
+    /// What messages are sampled by.
+    pub sampling_seed: Seed,
+    pub tools: Arc<Vec<ToolSpec>>,
+    pub conversation: Conversation,
+    pub observation: Observation,
+    pub react: React,
+    /// Unset between episodes.
+    pub reward: Option<EpisodeReward>,
+    pub tool_errors: u32,
+    pub faithful: u32,
     /// Decisions with a thought.
-    thoughts: u32,
+    pub thoughts: u32,
 }
 
 impl Lane {
@@ -97,33 +121,43 @@ impl Lane {
             AgentKind::Baseline(kind) => Some(env.baseline(*kind)),
             AgentKind::Model(_) | AgentKind::Oracle => None,
         };
+        let mind = Mind {
+            episode: EpisodeId(0),
+            step: StepIndex(0),
+            seed: Seed(0),
+            sampling_seed: Seed(0),
+            tools: Arc::default(),
+            conversation: Conversation::new(SafeText::default(), settings.window),
+            observation: Observation::default(),
+            react: React::default(),
+            reward: None,
+            tool_errors: 0,
+            faithful: 0,
+            thoughts: 0,
+        };
         Self {
             id,
             stand: Stand::Between,
             due_ns: 0,
             slot: None,
             episodes_begun: 0,
+            pinned: None,
+            is_branch: false,
             env,
             baseline,
-            episode: EpisodeId(0),
-            step: StepIndex(0),
-            seed: Seed(0),
-            checkpoint: None,
-            tools: Arc::default(),
+            mind,
+            past: Past::default(),
             router: None,
-            conversation: Conversation::new(SafeText::default(), settings.window),
-            observation: Observation::default(),
-            react: React::default(),
-            reward: None,
+            episode_newest: EpisodeId(0),
+            checkpoint: None,
             message: Message::default(),
             intention: None,
-            acted: None,
             call_id: 0,
+            overriding: Overriding::default(),
+            acted: None,
+            was_error: false,
             decision_began_ns: 0,
             still_since_ns: None,
-            tool_errors: 0,
-            faithful: 0,
-            thoughts: 0,
         }
     }
 
@@ -137,7 +171,7 @@ impl Lane {
     }
 
     fn place(&self) -> Place {
-        Place { lane: self.id, episode: Some(self.episode), step: Some(self.step) }
+        Place { lane: self.id, episode: Some(self.mind.episode), step: Some(self.mind.step) }
     }
 
     fn episode_place(&self) -> Place {
@@ -156,15 +190,16 @@ impl Lane {
         if let Some(baseline) = &mut self.baseline {
             baseline.begin(&start, seed);
         }
-        self.episode = self.episode.next();
-        (self.step, self.seed, self.checkpoint) = (StepIndex(0), seed, checkpoint);
-        self.conversation = Conversation::new(start.briefing.clone(), settings.window);
-        self.react = React::default();
+        self.episode_newest = self.episode_newest.next();
+        (self.mind.episode, self.mind.step, self.checkpoint) = (self.episode_newest, StepIndex(0), checkpoint);
+        (self.mind.seed, self.mind.sampling_seed) = (seed, seed);
+        self.mind.conversation = Conversation::new(start.briefing.clone(), settings.window);
+        self.mind.react = React::default();
         self.router = Some(Router::new(&start.tools).map_err(|e| e.to_string())?);
-        self.reward = Some(EpisodeReward::new(settings.reward).map_err(|e| e.to_string())?);
-        (self.tool_errors, self.faithful, self.thoughts) = (0, 0, 0);
-        self.tools = Arc::new(start.tools);
-        self.observation = start.observation;
+        self.mind.reward = Some(EpisodeReward::new(settings.reward).map_err(|e| e.to_string())?);
+        (self.mind.tool_errors, self.mind.faithful, self.mind.thoughts) = (0, 0, 0);
+        self.mind.tools = Arc::new(start.tools);
+        self.mind.observation = start.observation;
         let event = EpisodeStarted {
             seed,
             level: settings.level,
@@ -174,21 +209,123 @@ impl Lane {
             checkpoint: self.checkpoint.clone(),
             state_hash: self.env.state_hash(),
         };
+        self.past.begin(self.mind.episode, event.clone(), Moment::new(self.env.as_ref(), self.baseline.as_deref(), &self.mind));
+        self.overriding = Overriding::default();
         journal.append(self.episode_place(), event);
         self.stand = Stand::Observe;
         Ok(())
     }
 
+    /// Begins an episode that goes on from a point of another one. `count` is the policy's tokenizer, where there is one. An episode that
+    /// can't be played again to that point is an error, and then nothing has begun.
+    pub fn branch(
+        &mut self,
+        point: Point,
+        (parent_lane, cause, with): (LaneId, BranchCause, Variation),
+        count: Option<&dyn Policy>,
+        journal: &mut Journal,
+    ) -> Result<(), String> {
+        let gone = self.go_to(&point, count);
+        if gone.is_err() {
+            self.mind.reward = None;
+            self.stand = Stand::Between;
+            return gone;
+        }
+        self.episode_newest = self.episode_newest.next();
+        self.mind.episode = self.episode_newest;
+        self.mind.sampling_seed = with.seed.unwrap_or(self.mind.sampling_seed);
+        let start = EpisodeStarted { checkpoint: self.checkpoint.clone(), ..point.start.clone() };
+        let reward = self.mind.reward.as_ref();
+        let event = BranchStarted {
+            parent_lane,
+            parent: point.parent,
+            at_step: point.at,
+            cause,
+            state_hash: self.env.state_hash(),
+            reward_sum: reward.map_or(0.0, EpisodeReward::episode_return),
+            discounted_sum: reward.map_or(0.0, EpisodeReward::discounted_sum),
+            with: with.clone(),
+        };
+        self.past.branch(self.mind.episode, point);
+        (self.overriding, self.pinned) = (with.first, with.checkpoint.or(self.pinned.take()));
+        journal.append(self.episode_place(), start);
+        journal.append(self.episode_place(), event);
+        (self.message, self.intention, self.acted, self.slot) = (Message::default(), None, None, None);
+        self.stand = Stand::Observe;
+        Ok(())
+    }
+
+    /// Makes environment and mind what they were before the point's decision.
+    fn go_to(&mut self, point: &Point, count: Option<&dyn Policy>) -> Result<(), String> {
+        let (moment, taken) = point.way().ok_or("the parent's beginning is not kept")?;
+        self.baseline = moment.restore(self.env.as_mut())?;
+        self.mind = moment.mind.clone();
+        for taken in taken {
+            self.again(taken, count)?;
+        }
+        self.router = Some(Router::new(&self.mind.tools).map_err(|e| e.to_string())?);
+        Ok(())
+    }
+
+    /// Makes a decision that was made before, and nothing is told of it.
+    fn again(&mut self, taken: &Taken, count: Option<&dyn Policy>) -> Result<(), String> {
+        self.mind.step = self.mind.step.next();
+        if let Some(policy) = count {
+            self.mind.conversation.observe(self.mind.observation.compact.clone(), &mut |s: &Segment| policy.count_tokens(s));
+        }
+        if let Some(baseline) = &mut self.baseline {
+            baseline.decide(&self.mind.observation);
+        }
+        let result = self.env.step(&to_action(&taken.action));
+        if self.env.state_hash() != taken.state_hash {
+            return Err(format!("step {} came out otherwise when it was played again: this is a fault of the environment", self.mind.step));
+        }
+        let reward = self.mind.reward.as_mut().ok_or("no episode runs")?;
+        reward.push(result.reward).map_err(|e| e.to_string())?;
+        self.settled(&taken.action, taken.thought.clone());
+        self.mind.tool_errors += u32::from(taken.is_error);
+        self.mind.faithful += u32::from(taken.is_faithful);
+        self.mind.thoughts += u32::from(!taken.thought.is_empty());
+        self.mind.observation = result.observation;
+        Ok(())
+    }
+
+    /// What agent and memory take up of a decision that was made.
+    fn settled(&mut self, action: &RecordedAction, thought: SafeText) {
+        if let (Some(baseline), RecordedAction::Tool(call)) = (&mut self.baseline, action) {
+            baseline.took(call);
+        }
+        let (written, memorable) = written(action);
+        self.mind.conversation.decide(thought, written, memorable);
+    }
+
+    /// What the pending decision is to do in place of what was said, or why there is none.
+    pub fn override_with(&mut self, with: Overriding) -> Result<(), String> {
+        match self.stand {
+            Stand::Think | Stand::Decoding | Stand::Act | Stand::Observe => {
+                self.overriding = with;
+                Ok(())
+            }
+            Stand::Settle => Err("the decision was carried out already; rewind to its step to make it otherwise".into()),
+            Stand::Between | Stand::Done => Err("no episode runs in this lane".into()),
+        }
+    }
+
+    /// The tools that a call of this lane must fit.
+    pub fn tools(&self) -> &[ToolSpec] {
+        &self.mind.tools
+    }
+
     /// Phase `observe`: environment to memory to prompt. `count` is the policy's tokenizer, where there is one.
     pub fn observe(&mut self, journal: &mut Journal, count: Option<&dyn Policy>) {
-        self.step = self.step.next();
+        self.mind.step = self.mind.step.next();
         self.decision_began_ns = journal.now_ns();
         journal.append(self.place(), PhaseEntered { phase: Phase::Observe });
-        journal.append(self.place(), ObservationReceived { observation: self.observation.clone() });
+        journal.append(self.place(), ObservationReceived { observation: self.mind.observation.clone() });
         if let Some(policy) = count {
             let mut count = |segment: &Segment| policy.count_tokens(segment);
-            if let Some(c) = self.conversation.observe(self.observation.compact.clone(), &mut count) {
-                let prompt_tokens = self.conversation.prompt().segments.iter().map(&mut count).sum();
+            if let Some(c) = self.mind.conversation.observe(self.mind.observation.compact.clone(), &mut count) {
+                let prompt_tokens = self.mind.conversation.prompt().segments.iter().map(&mut count).sum();
                 let ratio = f64::from(c.before) / f64::from(c.after.max(1));
                 let event = MemoryCompressed { before: c.before, after: c.after, ratio, prompt_tokens, summary: c.summary };
                 journal.append(self.place(), event);
@@ -201,13 +338,13 @@ impl Lane {
     pub fn open(&mut self, policy: &mut dyn Policy, settings: &EngineSettings, journal: &mut Journal) -> Result<(), String> {
         self.enter_think(journal);
         let spec = DecodeSpec {
-            tools: self.tools.clone(),
+            tools: self.mind.tools.clone(),
             temperature: settings.temperature,
             top_p: settings.top_p,
-            seed: message_seed(self.seed, self.step.0),
+            seed: message_seed(self.mind.sampling_seed, self.mind.step.0),
             tokens_max: settings.message_tokens_max,
         };
-        self.message.opened = policy.open(self.id, &self.conversation.prompt(), &spec).map_err(|e| e.to_string())?;
+        self.message.opened = policy.open(self.id, &self.mind.conversation.prompt(), &spec).map_err(|e| e.to_string())?;
         self.stand = Stand::Decoding;
         Ok(())
     }
@@ -216,7 +353,7 @@ impl Lane {
     pub fn decide(&mut self, streams: bool, journal: &mut Journal) -> Result<(), String> {
         self.enter_think(journal);
         let decision = match &mut self.baseline {
-            Some(baseline) => baseline.decide(&self.observation),
+            Some(baseline) => baseline.decide(&self.mind.observation),
             None => self.env.oracle(),
         };
         self.piece(&render_message(&decision.thought, &decision.call), None, None, None)?;
@@ -228,17 +365,17 @@ impl Lane {
         journal.append(self.place(), PhaseEntered { phase: Phase::Think });
         self.message = Message { began_ns: journal.now_ns(), ..Message::default() };
         // `Observed` always fits here: the lane stands before `think`.
-        let _ = self.react.on(Input::Observed);
+        let _ = self.mind.react.on(Input::Observed);
     }
 
     /// Takes up a piece of the message.
     pub fn piece(&mut self, text: &str, token: Option<TokenId>, logprob: Option<f32>, entropy: Option<f32>) -> Result<(), String> {
-        self.react.on(Input::Piece(text)).map_err(|e| e.to_string())?;
+        self.mind.react.on(Input::Piece(text)).map_err(|e| e.to_string())?;
         self.message.token_ids.extend(token);
         self.message.logprobs.extend(logprob.map(num::five_places));
         self.message.entropy.extend(entropy.map(num::five_places));
         if token.is_some() {
-            self.message.token_ends.push(u32::try_from(self.react.message().len()).unwrap_or(u32::MAX));
+            self.message.token_ends.push(u32::try_from(self.mind.react.message().len()).unwrap_or(u32::MAX));
         }
         self.message.untold.0.push_str(text);
         self.message.untold.1 += u32::from(token.is_some());
@@ -256,20 +393,20 @@ impl Lane {
 
     /// The message is whole.
     pub fn finish(&mut self, reason: FinishReason, journal: &mut Journal) -> Result<(), String> {
-        let Effect::Act(intention) = self.react.on(Input::Said).map_err(|e| e.to_string())? else {
+        let Effect::Act(intention) = self.mind.react.on(Input::Said).map_err(|e| e.to_string())? else {
             return Err("the message ended outside its phase".into());
         };
         let thought = match &intention {
             Intention::Call(parsed) => parsed.thought.clone(),
             Intention::Words { thought, .. } => thought.clone(),
         };
-        self.faithful += u32::from(is_faithful(&thought, &self.observation.compact));
-        self.thoughts += u32::from(!thought.is_empty());
+        self.mind.faithful += u32::from(is_faithful(&thought, &self.mind.observation.compact));
+        self.mind.thoughts += u32::from(!thought.is_empty());
         self.message.finish = Some(reason);
         let message = std::mem::take(&mut self.message);
-        let text = SafeText::new(self.react.message());
+        let text = SafeText::new(self.mind.react.message());
         // What was made harmless has other lengths than what the tokens said.
-        let token_ends = if text.as_str() == self.react.message() { message.token_ends } else { Vec::new() };
+        let token_ends = if text.as_str() == self.mind.react.message() { message.token_ends } else { Vec::new() };
         let event = MessageCompleted {
             text,
             thought,
@@ -296,15 +433,18 @@ impl Lane {
     /// Phase `act`: parse, validate, route, and take it to the environment.
     pub fn act(&mut self, journal: &mut Journal) -> Result<(), String> {
         journal.append(self.place(), PhaseEntered { phase: Phase::Act });
-        let (recorded, called) = match self.intention.take() {
-            Some(Intention::Call(parsed)) => self.call(parsed.call, journal),
-            Some(Intention::Words { text, error, .. }) => {
+        let Overriding { action, result } = std::mem::take(&mut self.overriding);
+        let said = self.intention.take();
+        let (recorded, called) = match (action, said) {
+            (Some(call), Some(_)) => self.call(call, result, journal),
+            (None, Some(Intention::Call(parsed))) => self.call(parsed.call, result, journal),
+            (None, Some(Intention::Words { text, error, .. })) => {
                 // Nothing was called, but its failure is not that of the call before.
                 self.call_id += 1;
                 let result = ToolResult::error(ErrorType::Format, error.to_string());
                 (RecordedAction::Text(text.clone()), Some((SafeText::new("(none)"), result)))
             }
-            None => return Err("there is nothing to act on".into()),
+            (Some(_) | None, None) => return Err("there is nothing to act on".into()),
         };
         let began_ns = journal.now_ns();
         let result = self.env.step(&to_action(&recorded));
@@ -314,21 +454,25 @@ impl Lane {
             (RecordedAction::Text(_) | RecordedAction::Outside { .. }, Some(called)) => called,
             (RecordedAction::Text(_) | RecordedAction::Outside { .. }, None) => (SafeText::new("(none)"), result.result.clone()),
         };
-        self.tool_errors += u32::from(answer.error_type.is_some());
+        self.was_error = answer.error_type.is_some();
+        self.mind.tool_errors += u32::from(self.was_error);
         let finished = ToolCallFinished { call_id: self.call_id, tool, result: answer.content, error_type: answer.error_type, duration_ns };
         journal.append(self.place(), finished);
-        self.react.on(Input::Acted).map_err(|e| e.to_string())?;
+        self.mind.react.on(Input::Acted).map_err(|e| e.to_string())?;
         self.acted = Some((recorded, result));
         self.stand = Stand::Settle;
         Ok(())
     }
 
-    /// Says that a call is made, and who answers it.
-    fn call(&mut self, call: ToolCall, journal: &mut Journal) -> (RecordedAction, Option<(SafeText, ToolResult)>) {
+    /// Says that a call is made, and who answers it: the operator where a result is given.
+    fn call(&mut self, call: ToolCall, given: Option<SafeText>, journal: &mut Journal) -> (RecordedAction, Option<(SafeText, ToolResult)>) {
         self.call_id += 1;
         let started = ToolCallStarted { call_id: self.call_id, route: Route::Tool, call: call.clone() };
         journal.append(self.place(), started);
-        let routed = self.router.as_ref().map(|r| r.route(&call));
+        let routed = match given {
+            Some(content) => Some(Routed::Finished(ToolResult::ok(content))),
+            None => self.router.as_ref().map(|r| r.route(&call)),
+        };
         let tool = SafeText::new(&call.name);
         match routed {
             Some(Routed::Environment) | None => (RecordedAction::Tool(call), None),
@@ -343,17 +487,14 @@ impl Lane {
     pub fn settle(&mut self, settings: &EngineSettings, journal: &mut Journal) -> Result<bool, String> {
         journal.append(self.place(), PhaseEntered { phase: Phase::Settle });
         let (action, mut result) = self.acted.take().ok_or("there is nothing to settle")?;
-        let reward = self.reward.as_mut().ok_or("no episode runs")?;
+        let reward = self.mind.reward.as_mut().ok_or("no episode runs")?;
         reward.push(result.reward).map_err(|e| e.to_string())?;
-        truncate_at(settings.steps_max, self.step, self.env.as_ref(), &mut result);
+        truncate_at(settings.steps_max, self.mind.step, self.env.as_ref(), &mut result);
         let (episode_return, discounted_sum) = (reward.episode_return(), reward.discounted_sum());
-        if let Some(baseline) = &mut self.baseline
-            && let RecordedAction::Tool(call) = &action
-        {
-            baseline.took(call);
-        }
-        let (thought, written, memorable) = self.remembered(&action);
-        self.conversation.decide(thought, written, memorable);
+        let thought = crate::agent::format::thought_of(self.mind.react.message());
+        self.settled(&action, thought.clone());
+        let is_faithful = is_faithful(&thought, &self.mind.observation.compact);
+        let taken = Taken { action: action.clone(), thought, is_faithful, is_error: self.was_error, state_hash: self.env.state_hash() };
         let event = TransitionRecorded {
             action,
             reward: result.reward,
@@ -366,8 +507,10 @@ impl Lane {
         };
         journal.append(self.place(), event);
         journal.append(self.place(), DecisionSettled { duration_ns: journal.now_ns() - self.decision_began_ns });
-        self.react.on(Input::Settled).map_err(|e| e.to_string())?;
-        self.observation = result.observation.clone();
+        self.mind.react.on(Input::Settled).map_err(|e| e.to_string())?;
+        self.mind.observation = result.observation.clone();
+        let (env, baseline, mind) = (self.env.as_ref(), self.baseline.as_deref(), &self.mind);
+        self.past.took(taken, || Moment::new(env, baseline, mind));
         self.stand = Stand::Observe;
         if result.terminated || result.truncated {
             let ending = if result.terminated { EpisodeEnding::Terminated } else { EpisodeEnding::Truncated };
@@ -377,19 +520,10 @@ impl Lane {
         Ok(false)
     }
 
-    fn remembered(&self, action: &RecordedAction) -> (SafeText, SafeText, bool) {
-        let thought = crate::agent::format::thought_of(self.react.message());
-        match action {
-            RecordedAction::Tool(call) | RecordedAction::Outside { call, .. } => {
-                (thought, SafeText::from(render_call(call)), !call.arguments.is_empty())
-            }
-            RecordedAction::Text(_) => (thought, SafeText::default(), false),
-        }
-    }
-
     /// Ends the episode that runs, if one does.
     pub fn end(&mut self, ending: EpisodeEnding, last: Option<&StepResult>, journal: &mut Journal) -> Result<(), String> {
-        let Some(reward) = &self.reward else { return Ok(()) };
+        let Some(reward) = &self.mind.reward else { return Ok(()) };
+        self.past.end();
         let info = last.map(|r| r.info.clone()).unwrap_or_default();
         let final_reward = info.final_reward.unwrap_or(0.0);
         let steps = reward.steps();
@@ -400,12 +534,12 @@ impl Lane {
             hybrid: reward.hybrid(final_reward).map_err(|e| e.to_string())?,
             success: info.success.unwrap_or(false),
             length: steps,
-            tool_errors: self.tool_errors,
-            thought_fidelity: thought_fidelity(self.thoughts, self.faithful, steps),
+            tool_errors: self.mind.tool_errors,
+            thought_fidelity: thought_fidelity(self.mind.thoughts, self.mind.faithful, steps),
             truth: info.truth.unwrap_or_default(),
         };
         journal.append(self.episode_place(), event);
-        self.reward = None;
+        self.mind.reward = None;
         self.slot = None;
         self.stand = Stand::Between;
         Ok(())
@@ -422,6 +556,16 @@ pub fn truncate_at(steps_max: Option<u32>, step: StepIndex, env: &dyn Environmen
     if steps_max.is_some_and(|max| step.0 >= max) && !result.terminated && !result.truncated {
         result.truncated = true;
         result.info = env.conclude();
+    }
+}
+
+/// An action as memory has it, and whether it keeps the thought.
+pub fn written(action: &RecordedAction) -> (SafeText, bool) {
+    match action {
+        RecordedAction::Tool(call) | RecordedAction::Outside { call, .. } => {
+            (SafeText::from(render_call(call)), !call.arguments.is_empty())
+        }
+        RecordedAction::Text(_) => (SafeText::default(), false),
     }
 }
 

@@ -4,9 +4,11 @@
 //! Accepts: commands and facts, by its inbox.
 //! Test: `cargo test --lib engine::`.
 
+mod branching;
 mod control;
 mod crank;
 mod lane;
+mod past;
 mod provider;
 mod settings;
 mod verify;

@@ -1,8 +1,8 @@
 //! Verification: every episode of a recording is played again from its seed with the recorded actions, and compared exactly.
 
-use super::lane::{thought_fidelity, to_action, truncate_at};
+use super::lane::{thought_fidelity, to_action, truncate_at, written};
 use super::settings::{message_seed, window_of};
-use crate::agent::format::{is_faithful, render_call, thought_of};
+use crate::agent::format::{is_faithful, thought_of};
 use crate::agent::prompt::{Conversation, WindowSettings};
 use crate::agent::{DecodeSpec, Policy, PolicyError, Progress};
 use crate::env::{EnvSpec, Environment, StepResult};
@@ -10,7 +10,7 @@ use crate::event::*;
 use crate::journal::Header;
 use crate::reward::EpisodeReward;
 use crate::tool::{Routed, Router};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// What the router says to a call that it refuses; `None` where it would not refuse it.
@@ -73,7 +73,10 @@ struct Replayed {
     reward: Option<EpisodeReward>,
     conversation: Conversation,
     tools: Arc<Vec<ToolSpec>>,
+    /// What messages are sampled by.
     seed: Seed,
+    /// Other weights decide than those that are verified.
+    is_foreign: bool,
     message: SafeText,
     /// The call and its result as they were told, until the transition can be compared with them.
     called: Option<ToolCall>,
@@ -84,6 +87,39 @@ struct Replayed {
     faithful: u32,
     steps_max: Option<u32>,
 }
+
+impl Replayed {
+    /// Makes a decision that was verified in the parent.
+    fn again(&mut self, played: &Played, count: Option<&(dyn Policy + '_)>) {
+        if let Some(policy) = count {
+            self.conversation.observe(self.observation.compact.clone(), &mut |s| policy.count_tokens(s));
+        }
+        let result = self.env.step(&to_action(&played.action));
+        if let Some(reward) = &mut self.reward {
+            // It was in range in the parent.
+            let _ = reward.push(result.reward);
+        }
+        let thought = thought_of(&played.message);
+        self.tool_errors += u32::from(played.is_error);
+        self.faithful += u32::from(is_faithful(&thought, &self.observation.compact));
+        self.thoughts += u32::from(!thought.is_empty());
+        let (written, memorable) = written(&played.action);
+        self.conversation.decide(thought, written, memorable);
+        self.observation = result.observation.clone();
+        self.last = Some(result);
+    }
+}
+
+/// A decision that was verified.
+#[derive(Clone)]
+struct Played {
+    action: RecordedAction,
+    message: SafeText,
+    is_error: bool,
+}
+
+/// Episodes of which decisions are kept: as many as the engine's lanes can go back in.
+const PLAYED_EPISODES_MAX: usize = 256;
 
 /// Compares `recorded` with `simulated` and reports the first difference by its field.
 struct Compare<'a> {
@@ -146,6 +182,8 @@ struct Verifier<'a> {
     env: &'a dyn Environment,
     policy: Option<(&'a mut dyn Policy, Decoding)>,
     lanes: BTreeMap<LaneId, Replayed>,
+    /// Decisions of episodes that branches may go on from, oldest first.
+    played: VecDeque<((LaneId, EpisodeId), Vec<Played>)>,
     formula: RewardFormula,
     steps_max: Option<u32>,
     report: VerifyReport,
@@ -166,7 +204,7 @@ impl<'a> Verifier<'a> {
     fn new(header: &Header, env: &'a dyn Environment, policy: Option<(&'a mut dyn Policy, Decoding)>) -> Result<Self, VerifyError> {
         check_environment(header, env.spec())?;
         let (formula, report) = (RewardFormula::default(), VerifyReport::default());
-        Ok(Self { env, policy, lanes: BTreeMap::new(), formula, steps_max: None, report })
+        Ok(Self { env, policy, lanes: BTreeMap::new(), played: VecDeque::new(), formula, steps_max: None, report })
     }
 
     fn run<I: IntoIterator<Item = Arc<Envelope>>>(mut self, events: I) -> Result<VerifyReport, VerifyError> {
@@ -192,6 +230,7 @@ impl<'a> Verifier<'a> {
                 Ok(())
             }
             Event::EpisodeStarted(e) => self.begin(envelope, e),
+            Event::BranchStarted(e) => self.branch(envelope, e),
             Event::ObservationReceived(e) => {
                 let lane = self.lane(envelope)?;
                 let (recorded, simulated) = (&e.observation, &lane.observation);
@@ -203,10 +242,11 @@ impl<'a> Verifier<'a> {
             Event::MessageCompleted(e) => {
                 let lane = self.lane(envelope)?;
                 lane.message = e.text.clone();
+                let is_foreign = lane.is_foreign;
                 compare.same("thought", &e.thought, &thought_of(&e.text))?;
                 lane.faithful += u32::from(is_faithful(&e.thought, &lane.observation.compact));
                 lane.thoughts += u32::from(!e.thought.is_empty());
-                if self.policy.is_some() && !e.token_ids.is_empty() { self.decode(envelope, e) } else { Ok(()) }
+                if self.policy.is_some() && !e.token_ids.is_empty() && !is_foreign { self.decode(envelope, e) } else { Ok(()) }
             }
             Event::ToolCallStarted(e) => {
                 self.lane(envelope)?.called = Some(e.call.clone());
@@ -271,6 +311,7 @@ impl<'a> Verifier<'a> {
             last: None,
             reward: Some(reward),
             seed: e.seed,
+            is_foreign: false,
             message: SafeText::default(),
             called: None,
             answered: None,
@@ -282,6 +323,39 @@ impl<'a> Verifier<'a> {
         };
         self.lanes.insert(envelope.lane, replayed);
         self.report.episodes += 1;
+        if self.played.len() == PLAYED_EPISODES_MAX {
+            self.played.pop_front();
+        }
+        self.played.push_back(((envelope.lane, envelope.episode.unwrap_or_default()), Vec::new()));
+        Ok(())
+    }
+
+    /// Plays the parent's decisions up to where the branch parts from it.
+    fn branch(&mut self, envelope: &Envelope, e: &BranchStarted) -> Result<(), Stop> {
+        let parent = (e.parent_lane, e.parent);
+        let kept = self.played.iter().find(|(of, _)| *of == parent).map(|(_, played)| played);
+        let before = e.at_step.0.saturating_sub(1) as usize;
+        let Some(played) = kept.and_then(|played| played.get(..before)).map(<[Played]>::to_vec) else {
+            let reason = format!("its parent {}:{} has no step {} in this recording", e.parent_lane, e.parent, e.at_step);
+            return Err(Stop::Error(VerifyError::Recording { seq: envelope.seq, reason }));
+        };
+        let count = self.policy.as_ref().map(|(policy, _)| &**policy);
+        let missing = VerifyError::Recording { seq: envelope.seq, reason: format!("lane {} plays no episode", envelope.lane) };
+        let lane = self.lanes.get_mut(&envelope.lane).ok_or(Stop::Error(missing))?;
+        for played in &played {
+            lane.again(played, count);
+        }
+        lane.seed = e.with.seed.unwrap_or(lane.seed);
+        lane.is_foreign = e.with.checkpoint.is_some();
+        let compare = Compare { envelope };
+        compare.same("state_hash", &format!("{:016x}", e.state_hash), &format!("{:016x}", lane.env.state_hash()))?;
+        if let Some(reward) = &lane.reward {
+            compare.bits("reward_sum", e.reward_sum, reward.episode_return())?;
+            compare.bits("discounted_sum", e.discounted_sum, reward.discounted_sum())?;
+        }
+        if let Some((_, of_branch)) = self.played.back_mut() {
+            *of_branch = played;
+        }
         Ok(())
     }
 
@@ -290,6 +364,8 @@ impl<'a> Verifier<'a> {
         let step = envelope.step.unwrap_or_default();
         let lane = self.lane(envelope)?;
         let (called, answered) = (lane.called.take(), lane.answered.take());
+        let is_error = answered.as_ref().is_some_and(|(_, error)| error.is_some());
+        let played = Played { action: e.action.clone(), message: lane.message.clone(), is_error };
         let mut result = lane.env.step(&to_action(&e.action));
         let answer = match &e.action {
             RecordedAction::Tool(call) => {
@@ -319,15 +395,14 @@ impl<'a> Verifier<'a> {
             compare.bits("reward_sum", e.reward_sum, reward.episode_return())?;
             compare.bits("discounted_sum", e.discounted_sum, reward.discounted_sum())?;
         }
-        let (written, memorable) = match &e.action {
-            RecordedAction::Tool(call) | RecordedAction::Outside { call, .. } => {
-                (SafeText::from(render_call(call)), !call.arguments.is_empty())
-            }
-            RecordedAction::Text(_) => (SafeText::default(), false),
-        };
+        let (written, memorable) = written(&e.action);
         lane.conversation.decide(thought_of(&lane.message), written, memorable);
         lane.observation = result.observation.clone();
         lane.last = Some(result);
+        let place = (envelope.lane, envelope.episode.unwrap_or_default());
+        if let Some((_, of_episode)) = self.played.iter_mut().rev().find(|(of, _)| *of == place) {
+            of_episode.push(played);
+        }
         self.report.steps += 1;
         Ok(())
     }

@@ -123,12 +123,14 @@ pub struct Decision {
 }
 
 /// A scripted agent: a function of the observations and of the calls that were really made.
-pub trait Baseline: Send {
+pub trait Baseline: Send + Sync {
     fn begin(&mut self, start: &Reset, seed: Seed);
     /// What it would do on seeing `observation`. Called once an observation.
     fn decide(&mut self, observation: &Observation) -> Decision;
     /// The call that was made, which need not be the one it wanted.
     fn took(&mut self, call: &ToolCall);
+    /// Another one that decides the same from here on.
+    fn duplicate(&self) -> Box<dyn Baseline>;
 }
 
 /// Names for `--env`.

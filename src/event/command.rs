@@ -1,6 +1,6 @@
 //! What an operator may ask of the engine. Commands are imperative; the answer is an event.
 
-use super::{CheckpointId, LaneId, SafeText, Seed};
+use super::{CheckpointId, EpisodeId, LaneId, SafeText, Seed, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -93,6 +93,63 @@ impl std::str::FromStr for Pace {
     }
 }
 
+/// An action in place of the agent's, a result in place of the tool's, or both. A call whose result is given is not made: it counts as
+/// answered outside.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overriding {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<ToolCall>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<SafeText>,
+}
+
+impl Overriding {
+    pub fn is_none(&self) -> bool {
+        self.action.is_none() && self.result.is_none()
+    }
+}
+
+impl std::fmt::Display for Overriding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(action) = &self.action {
+            write!(f, " action={}", action.display())?;
+        }
+        self.result.as_ref().map_or(Ok(()), |result| write!(f, " result={:?}", result.as_str()))
+    }
+}
+
+/// What a branch does otherwise than its parent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variation {
+    /// Whose weights decide in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointId>,
+    /// What its messages are sampled by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Seed>,
+    /// Of its first decision.
+    #[serde(flatten)]
+    pub first: Overriding,
+}
+
+impl Variation {
+    pub fn is_none(&self) -> bool {
+        self.checkpoint.is_none() && self.seed.is_none() && self.first.is_none()
+    }
+}
+
+impl std::fmt::Display for Variation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(checkpoint) = &self.checkpoint {
+            write!(f, " checkpoint={checkpoint}")?;
+        }
+        if let Some(seed) = &self.seed {
+            write!(f, " seed={seed}")?;
+        }
+        self.first.fmt(f)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -108,6 +165,27 @@ pub enum Command {
     /// Serve another checkpoint from the next decision on.
     Swap {
         checkpoint: CheckpointId,
+    },
+    /// Decide this step of the lane's episode anew: the lane goes back to where it was before it.
+    Rewind {
+        lane: LaneId,
+        at: StepIndex,
+    },
+    /// A new lane that goes on from before this step of an episode, beside it.
+    Fork {
+        lane: LaneId,
+        /// Unset is the one that runs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        episode: Option<EpisodeId>,
+        at: StepIndex,
+        #[serde(default, skip_serializing_if = "Variation::is_none")]
+        with: Variation,
+    },
+    /// What the lane's pending decision does, in place of what the agent said.
+    Override {
+        lane: LaneId,
+        #[serde(flatten)]
+        with: Overriding,
     },
     /// End the episodes that run and begin anew from this seed.
     Reseed {
@@ -127,6 +205,10 @@ impl std::fmt::Display for Command {
             }
             Command::SetPace(pace) => write!(f, "pace {pace}"),
             Command::Swap { checkpoint } => write!(f, "swap {checkpoint}"),
+            Command::Rewind { lane, at } => write!(f, "rewind lane {lane} to step {at}"),
+            Command::Fork { lane, episode: None, at, with } => write!(f, "fork lane {lane} at step {at}{with}"),
+            Command::Fork { lane, episode: Some(episode), at, with } => write!(f, "fork {lane}:{episode} at step {at}{with}"),
+            Command::Override { lane, with } => write!(f, "override lane {lane}:{with}"),
             Command::Reseed { seed } => write!(f, "seed {seed}"),
             Command::Shutdown => f.write_str("shut down"),
         }

@@ -2,8 +2,8 @@
 
 use super::num;
 use super::{
-    CheckpointId, Command, CommandId, ErrorType, GpuStatus, HostSample, Level, Observation, ObservationField, Origin, Pace, Route, RunId,
-    SafeText, Seed, TokenId, ToolCall, ToolSpec,
+    CheckpointId, Command, CommandId, EpisodeId, ErrorType, GpuStatus, HostSample, LaneId, Level, Observation, ObservationField, Origin,
+    Pace, Route, RunId, SafeText, Seed, StepIndex, TokenId, ToolCall, ToolSpec, Variation,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,6 +58,8 @@ macro_rules! events {
 events! {
     RunStarted,
     EpisodeStarted,
+    /// Stands right behind the `EpisodeStarted` of its episode.
+    BranchStarted,
     PhaseEntered,
     ObservationReceived,
     ThoughtDelta,
@@ -158,6 +160,49 @@ pub struct EpisodeStarted {
     pub checkpoint: Option<CheckpointId>,
     #[serde(with = "num::hash")]
     pub state_hash: u64,
+}
+
+/// Why an episode goes on from a step of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchCause {
+    /// The lane went back; what came after that step stays as it was told.
+    Rewind,
+    /// A new lane goes on beside the parent.
+    Fork,
+}
+
+/// The episode goes on from a step of another one of the same run: the same seed and level, and the steps before `at_step` are the
+/// parent's. It stands right behind `EpisodeStarted`, which is as the parent's was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BranchStarted {
+    pub parent_lane: LaneId,
+    pub parent: EpisodeId,
+    /// The first step that is decided anew.
+    pub at_step: StepIndex,
+    pub cause: BranchCause,
+    /// What is not as in the parent.
+    #[serde(default, skip_serializing_if = "Variation::is_none")]
+    pub with: Variation,
+    /// Of the environment before `at_step`.
+    #[serde(with = "num::hash")]
+    pub state_hash: u64,
+    /// Σ r_i of the steps before `at_step`.
+    #[serde(with = "num::float")]
+    pub reward_sum: f64,
+    /// Σ γ^i r_i of the steps before `at_step`.
+    #[serde(with = "num::float")]
+    pub discounted_sum: f64,
+}
+
+impl std::fmt::Display for BranchStarted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cause = match self.cause {
+            BranchCause::Rewind => "went back",
+            BranchCause::Fork => "fork",
+        };
+        write!(f, "{cause}: from {}:{} before step {}{}", self.parent_lane, self.parent, self.at_step, self.with)
+    }
 }
 
 /// The four phases of a decision.

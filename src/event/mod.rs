@@ -19,7 +19,7 @@ mod tool;
 
 pub use channel::{CommandSender, Inbox, Input, SendError, inbox};
 pub use clock::{Clock, ManualClock, MonotonicClock};
-pub use command::{Command, CommandId, Origin, Pace, Request, StepUnit};
+pub use command::{Command, CommandId, Origin, Overriding, Pace, Request, StepUnit, Variation};
 pub use envelope::{DecodeError, Envelope};
 pub use ids::{CheckpointId, EpisodeId, LaneId, RunId, Seed, Seq, StepIndex, TokenId};
 pub use kinds::*;

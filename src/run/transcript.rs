@@ -19,6 +19,7 @@ pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
             e.level,
             e.goal
         ),
+        Event::BranchStarted(e) => writeln!(out, "     {e}"),
         Event::ObservationReceived(e) => writeln!(out, "{step:>4} O  {}", e.observation.text.replace('\n', "\n        ")),
         Event::MessageCompleted(e) => writeln!(out, "{step:>4} T  {}", e.thought),
         Event::ToolCallStarted(e) => writeln!(out, "{step:>4} A  {}", e.call.display()),

@@ -196,6 +196,7 @@ impl Probe for Words {
             Event::CheckpointSwapped(e) => e.from.as_ref().is_some_and(|from| has(&from.0) || has(&e.to.0) || has("swap")),
             // These have no row in the thought chain.
             Event::RunStarted(_)
+            | Event::BranchStarted(_)
             | Event::PhaseEntered(_)
             | Event::ThoughtDelta(_)
             | Event::DecisionSettled(_)

@@ -1,12 +1,12 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Row, RowKind, SeriesPoint, Streaming, SwapRow,
-    TokenTrace, ToolStats, Transcript,
+    BranchRow, CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Row, RowKind, SeriesPoint, Streaming,
+    SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState,
-    SafeText, Seq, ToolCallFinished, TransitionRecorded, UpdateCompleted,
+    AlertState, BranchStarted, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase,
+    RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,7 @@ impl DashState {
                 lane.transcript.streaming = None;
                 lane.push(envelope, RowKind::EpisodeStart { seed: seed.0, level: e.level, goal: e.goal.clone() });
             }
+            Event::BranchStarted(e) => self.branch(envelope, e),
             Event::PhaseEntered(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.phase = Some(e.phase);
@@ -144,6 +145,11 @@ impl DashState {
                     truth: e.truth.clone(),
                 };
                 lane.push(envelope, kind);
+                let is_it = |b: &BranchRow| (b.lane, b.episode) == (row.lane, row.episode);
+                let at = self.branches.iter().rposition(is_it);
+                if let Some(branch) = at.and_then(|at| self.branches.get_mut(at)) {
+                    branch.end = Some(e.clone());
+                }
                 self.episodes.push(row);
                 self.episode_curves(envelope, e);
             }
@@ -217,6 +223,22 @@ impl DashState {
             Event::Elided(_) => {}
             Event::Unknown { .. } => self.unknown_events_total = self.unknown_events_total.saturating_add(1),
         }
+    }
+
+    /// The episode that just began stands where its parent was before that step.
+    fn branch(&mut self, envelope: &Envelope, e: &BranchStarted) {
+        let episode = envelope.episode.unwrap_or_default();
+        let lane = self.lanes.entry(envelope.lane).or_default();
+        lane.episode.step = StepIndex(e.at_step.0.saturating_sub(1));
+        (lane.episode.reward_sum, lane.episode.discounted_sum) = (e.reward_sum, e.discounted_sum);
+        lane.episode.state_hash = e.state_hash;
+        if let Some(checkpoint) = &e.with.checkpoint {
+            lane.episode.checkpoint = Some(checkpoint.clone());
+        }
+        lane.push(envelope, RowKind::Note { text: SafeText::from(e.to_string()) });
+        let (seq, t_ns, started) = (envelope.seq, envelope.t_ns, e.clone());
+        self.branches.push(BranchRow { seq, t_ns, lane: envelope.lane, episode, started, end: None });
+        self.mark(envelope, MarkKind::Branched);
     }
 
     fn episode_curves(&mut self, envelope: &Envelope, e: &EpisodeEnded) {

@@ -21,8 +21,8 @@ pub use tools::ToolStats;
 pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
 use crate::event::{
-    AlertStateChanged, CheckpointId, CheckpointListed, EvaluationCompleted, LaneId, LogLevel, Pace, PolicyStateChanged, RunStarted,
-    RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted,
+    AlertStateChanged, BranchStarted, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, LaneId, LogLevel, Pace,
+    PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,6 +45,9 @@ pub struct DashState {
     /// What served when, oldest first.
     #[serde(default)]
     pub swaps: Ring<SwapRow, 64>,
+    /// Episodes that go on from a step of another one, oldest first.
+    #[serde(default)]
+    pub branches: Ring<BranchRow, 256>,
     /// By lane: current episode, transcript, phase.
     pub lanes: BTreeMap<LaneId, LaneState>,
     /// Finished episodes of all lanes, oldest first.
@@ -68,7 +71,7 @@ pub struct DashState {
     pub curves: Curves,
     pub alerts: Ring<(u64, AlertStateChanged)>,
     pub log: Ring<LogRow>,
-    /// Vertical marks of the curves: swaps, pauses, alerts.
+    /// Vertical marks of the curves: swaps, pauses, alerts, branches.
     pub marks: Ring<Mark>,
     pub samples_dropped_total: u64,
     pub command_errors_total: u64,
@@ -84,6 +87,18 @@ pub struct SwapRow {
     /// Unset for the first one of a run.
     pub from: Option<CheckpointId>,
     pub to: CheckpointId,
+}
+
+/// An episode that goes on from a step of another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BranchRow {
+    pub seq: Seq,
+    pub t_ns: u64,
+    pub lane: LaneId,
+    pub episode: EpisodeId,
+    pub started: BranchStarted,
+    /// How it ended; unset while it runs.
+    pub end: Option<EpisodeEnded>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,4 +125,5 @@ pub enum MarkKind {
     Paused,
     Swapped,
     Alert,
+    Branched,
 }

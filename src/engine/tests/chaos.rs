@@ -35,7 +35,33 @@ fn command() -> impl Strategy<Value = Command> {
         pace().prop_map(Command::SetPace),
         "[abcz]".prop_map(|name| Command::Swap { checkpoint: CheckpointId(name) }),
         any::<u64>().prop_map(|seed| Command::Reseed { seed: Seed(seed) }),
+        (0..4u32, 0..7u32).prop_map(|(lane, at)| Command::Rewind { lane: LaneId(lane), at: StepIndex(at) }),
+        (0..6u32, prop::option::of(0..6u32), 0..7u32, variation()).prop_map(|(lane, episode, at, with)| Command::Fork {
+            lane: LaneId(lane),
+            episode: episode.map(EpisodeId),
+            at: StepIndex(at),
+            with
+        }),
+        (0..4u32, overriding()).prop_map(|(lane, with)| Command::Override { lane: LaneId(lane), with }),
     ]
+}
+
+fn overriding() -> impl Strategy<Value = Overriding> {
+    let call = prop_oneof![
+        Just(ToolCall::new("wait")),
+        (0..12i64).prop_map(|n| ToolCall::new("add").with("n", n)),
+        Just(ToolCall::new("teleport"))
+    ];
+    (prop::option::of(call), prop::option::of(Just("it is done".into()))).prop_map(|(action, result)| Overriding { action, result })
+}
+
+fn variation() -> impl Strategy<Value = Variation> {
+    let checkpoint = prop::option::of("[abcz]".prop_map(CheckpointId));
+    (checkpoint, prop::option::of(any::<u64>().prop_map(Seed)), overriding()).prop_map(|(checkpoint, seed, first)| Variation {
+        checkpoint,
+        seed,
+        first,
+    })
 }
 
 fn doing() -> impl Strategy<Value = Doing> {

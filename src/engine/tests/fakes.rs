@@ -144,6 +144,10 @@ impl Baseline for AddsThree {
         Decision { thought: SafeText::from(format!("{seen}, add")), call: ToolCall::new("add").with("n", 3) }
     }
     fn took(&mut self, _: &ToolCall) {}
+
+    fn duplicate(&self) -> Box<dyn Baseline> {
+        Box::new(AddsThree)
+    }
 }
 
 /// What tests learn of a policy, and what they make it do.

@@ -40,6 +40,8 @@ pub struct Grammar {
     asked: Option<LaneId>,
     answered: BTreeSet<CommandId>,
     streams: bool,
+    /// The last command goes back or forks: episodes begin while the run holds.
+    branching: bool,
 }
 
 impl Grammar {
@@ -53,6 +55,7 @@ impl Grammar {
             asked: None,
             answered: BTreeSet::new(),
             streams,
+            branching: false,
         }
     }
 
@@ -73,6 +76,7 @@ impl Grammar {
                 if let Command::Step { lane, .. } = accepted.command {
                     self.asked = Some(lane);
                 }
+                self.branching = matches!(accepted.command, Command::Rewind { .. } | Command::Fork { .. });
                 ensure(self.answered.insert(accepted.id), "a command is answered once")
             }
             Event::CommandRejected(rejected) => {
@@ -101,7 +105,8 @@ impl Grammar {
             // The last boundary of an episode comes after its `EpisodeEnded`, so nothing but an abort is told while it holds.
             RunState::Starting | RunState::Paused | RunState::Ended => false,
         };
-        ensure(mover || aborted, "a lane moved that should hold")?;
+        let begins = self.branching && matches!(&e.event, Event::EpisodeStarted(_) | Event::BranchStarted(_));
+        ensure(mover || aborted || begins, "a lane moved that should hold")?;
         let fresh = LaneAt {
             at: At::Idle,
             episode: EpisodeId(0),
@@ -121,6 +126,10 @@ impl LaneAt {
         self.at = match (&e.event, from) {
             (Event::EpisodeStarted(_), At::Idle) => {
                 (self.episode, self.step) = (self.episode.next(), StepIndex(0));
+                At::Started
+            }
+            (Event::BranchStarted(branch), At::Started) => {
+                self.step = StepIndex(branch.at_step.0 - 1);
                 At::Started
             }
             (Event::PhaseEntered(PhaseEntered { phase: Phase::Observe }), At::Started | At::Settled(false)) => {
@@ -171,7 +180,7 @@ impl LaneAt {
             }
             (_, at) => return Err(format!("it can't follow {at:?}")),
         };
-        let whole_episode = matches!(e.event, Event::EpisodeStarted(_) | Event::EpisodeEnded(_));
+        let whole_episode = matches!(e.event, Event::EpisodeStarted(_) | Event::BranchStarted(_) | Event::EpisodeEnded(_));
         ensure(e.episode == Some(self.episode), "it belongs to the lane's episode")?;
         ensure(e.step == (!whole_episode).then_some(self.step), "it belongs to the lane's step")
     }

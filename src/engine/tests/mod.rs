@@ -1,5 +1,6 @@
 //! The engine, turned by hand: a fake simulator, a fake policy, a clock that moves only when told.
 
+mod branching;
 mod chaos;
 mod control;
 mod fakes;

@@ -4,7 +4,7 @@ use super::fakes::Talker;
 use super::*;
 use crate::journal::{FORMAT, Header, HeaderEnv, VERSION};
 
-fn header(version: &str) -> Header {
+pub fn header(version: &str) -> Header {
     Header {
         fmt: FORMAT.into(),
         v: VERSION,

@@ -21,6 +21,7 @@ const AUTOSCALE_RPS_LEVEL: u32 = 8;
 const AUTOSCALE_FACTOR: u32 = 3;
 
 /// Any valid call, uniformly over tools and arguments.
+#[derive(Clone)]
 pub struct RandomAgent {
     tools: Vec<ToolSpec>,
     rng: Stream,
@@ -53,6 +54,10 @@ impl Baseline for RandomAgent {
     }
 
     fn took(&mut self, _call: &ToolCall) {}
+
+    fn duplicate(&self) -> Box<dyn Baseline> {
+        Box::new(self.clone())
+    }
 }
 
 /// A remedy that was tried.
@@ -64,7 +69,7 @@ struct Remedy {
 }
 
 /// Threshold autoscaler and runbook.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Runbook {
     tick: u32,
     /// What the last observation's query answer was a sign of, so that a call can be read as its remedy.
@@ -245,5 +250,9 @@ impl Baseline for Runbook {
         };
         self.remedy = Some(Remedy { service: service.to_owned(), cause: found.unwrap_or(usual), tick: self.tick });
         self.cleared.clear();
+    }
+
+    fn duplicate(&self) -> Box<dyn Baseline> {
+        Box::new(self.clone())
     }
 }

@@ -37,6 +37,14 @@ struct Ending {
     result: ToolResult,
 }
 
+/// Characters that the agent sees of what was answered outside.
+const ANSWER_CHARS_MAX: usize = 160;
+
+/// What was answered outside, as one field of an observation.
+fn in_a_line(text: &str) -> String {
+    text.chars().take(ANSWER_CHARS_MAX).map(|c| if matches!(c, ';' | '\n' | '\t') { ' ' } else { c }).collect()
+}
+
 impl Episode {
     pub fn begin(seed: Seed, level: Level) -> Self {
         let params = level::params(level);
@@ -65,6 +73,9 @@ impl Episode {
             Ok(call) => (Some(call), self.carry_out(call)),
             Err(result) => (None, result),
         };
+        if let Action::Outside { result, .. } = action {
+            self.answer = Some(in_a_line(&result.content));
+        }
         let readings = self.cluster.advance();
         let reward = score::step_reward(&self.cluster, &readings, call.is_some_and(|c| c.mutates()));
         self.monitor.record(readings);

@@ -145,6 +145,7 @@ impl Traces {
             // S is success everywhere.
             MarkKind::Swapped => 'C',
             MarkKind::Alert => 'A',
+            MarkKind::Branched => 'B',
         };
         let place = |t_ns: u64| match self.axis {
             XAxis::Step => {
