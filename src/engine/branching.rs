@@ -76,7 +76,7 @@ impl Engine {
     pub(super) fn objection_to_override(&self, lane: LaneId, with: &Overriding) -> Option<String> {
         let lane = self.lanes.get(lane.0 as usize)?;
         match lane.stand {
-            _ if with.is_none() => Some("say what it is to do: action='…', result='…'".into()),
+            _ if with.is_none() => Some("say what it is to do: action='CALL', result='TEXT'".into()),
             Stand::Observe | Stand::Think | Stand::Decoding | Stand::Act => objection_to_call(lane, with),
             Stand::Settle => Some("the decision was carried out already; rewind to its step to make it otherwise".into()),
             Stand::Between | Stand::Done => Some("no episode runs in this lane".into()),

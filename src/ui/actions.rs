@@ -73,6 +73,11 @@ pub enum Action {
     Watch,
     Continue,
     ContinueBack,
+    Rewind,
+    RewindToStop,
+    Fork,
+    Branches,
+    Override,
     MarkForCompare,
     Compare,
     Evaluate,
@@ -295,6 +300,25 @@ pub const ACTIONS: &[Entry] = &[
     with(Action::Breakpoints, "breakpoints", "clear|delete N|presets", Nothing, "list the breakpoints, or take them away"),
     entry(Action::Continue, "continue", &["c"], Run, "run to the next stop"),
     entry(Action::ContinueBack, "continue-back", &["C"], Playback, "run back to the previous stop"),
+    with(Action::Rewind, "rs", "[STEP]", Run, "decide a step of this episode anew: the lane goes back there and the run pauses"),
+    with(Action::RewindToStop, "rc", "", Run, "back to the last step of this episode at which a breakpoint held"),
+    with(
+        Action::Fork,
+        "fork",
+        "[at STEP] [with checkpoint=ID seed=N action='CALL' result='TEXT']",
+        Engine,
+        "a lane that goes on from before this step, beside what runs; [LANE:]EPISODE/STEP names another episode",
+    ),
+    with(Action::Branches, "branches", "", Nothing, "the episodes that go on from steps of others"),
+    Entry {
+        action: Action::Override,
+        name: "override",
+        keys: &["o"],
+        argument: "action='CALL' result='TEXT'",
+        help: "what the decision under way does, in place of what the agent says; result answers the call without making it",
+        needs: Engine,
+        scope: Scope::Chain,
+    },
     local(Scope::Chain, Action::Fold, "fold", &["z a"], Nothing, "fold or unfold the row at the cursor; while following, the newest"),
     local(Scope::Chain, Action::FoldAll, "fold-all", &["z M"], Nothing, "fold every row"),
     local(Scope::Chain, Action::UnfoldAll, "unfold-all", &["z R"], Nothing, "unfold every row"),
@@ -512,6 +536,11 @@ impl Action {
             | Action::Watch
             | Action::Verify
             | Action::Cancel
+            | Action::Rewind
+            | Action::RewindToStop
+            | Action::Fork
+            | Action::Branches
+            | Action::Override
             | Action::Pin
             | Action::Canary
             | Action::Promote

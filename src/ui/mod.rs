@@ -8,6 +8,7 @@ pub mod actions;
 mod app;
 pub mod backstage;
 pub mod bench;
+mod branch;
 mod chrome;
 mod complete;
 mod copy;

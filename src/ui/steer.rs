@@ -90,18 +90,26 @@ fn play(view: &mut View, playback: &PlaybackView) -> Vec<Effect> {
     vec![Effect::Seek(Seq(0)), Effect::Play(true), Effect::Notice(tr!("from the beginning again"))]
 }
 
+/// The checkpoint of that name, or of the end of it behind a `-`.
+pub fn checkpoint_named(text: &str, facts: &Facts<'_>) -> Result<CheckpointId, String> {
+    let suffix = format!("-{text}");
+    let mut known = facts.state.checkpoints.iter().map(|c| &c.checkpoint);
+    known.find(|c| c.0 == text || c.0.ends_with(&suffix)).cloned().ok_or_else(|| {
+        let names: Vec<&str> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.as_str()).collect();
+        tr!("no checkpoint is named {argument}; there are {names}", argument = text, names = names.join(", "))
+    })
+}
+
 /// Serves another checkpoint, after its name was typed.
 pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
     let names: Vec<String> = facts.state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect();
     if argument.is_empty() {
         return vec![Effect::Mistake(tr!("swap needs a checkpoint: {names}", names = names.join(", ")))];
     }
-    let suffix = format!("-{argument}");
-    let name = names.iter().find(|n| *n == argument || n.ends_with(&suffix)).map_or(argument, String::as_str).to_owned();
-    if !names.contains(&name) {
-        let told = tr!("no checkpoint is named {argument}; there are {names}", argument = argument, names = names.join(", "));
-        return vec![Effect::Mistake(told)];
-    }
+    let name = match checkpoint_named(argument, facts) {
+        Ok(found) => found.0,
+        Err(told) => return vec![Effect::Mistake(told)],
+    };
     if facts.state.serving.as_ref().is_some_and(|serving| serving.0 == name) {
         return vec![Effect::Mistake(tr!("{name} serves already", name = name))];
     }

@@ -2,6 +2,7 @@
 
 use super::actions::{Action, by_name};
 use super::backstage::Ask;
+use super::branch;
 use super::copy::Form;
 use super::desk::{Desk, Sought};
 use super::find;
@@ -240,6 +241,12 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Watch => stops::watch(argument),
         Action::Continue => stops::run_on(true, facts),
         Action::ContinueBack => stops::run_on(false, facts),
+        Action::Rewind => branch::rewind(argument, view, facts),
+        Action::RewindToStop if facts.playback.is_some() => stops::run_on(false, facts),
+        Action::RewindToStop => branch::rewind_to_stop(view, facts),
+        Action::Fork => branch::fork(argument, view, facts),
+        Action::Branches => branch::list(facts),
+        Action::Override => branch::override_decision(argument, view),
         Action::MarkForCompare => panes::checkpoints::mark(view, facts),
         Action::Compare => panes::checkpoints::compare(view, facts),
         Action::Evaluate => panes::checkpoints::evaluate(view, facts),

@@ -1000,3 +1000,28 @@ tokens-both = token 数（均解决）
 same = 相同
 differs = 有差异
 unclear = 不明确
+no-episode-runs-yet = 还没有回合在运行
+text-is-no-step-write-its-number = `{ $text }` 不是步骤；请写步骤编号
+no-breakpoint-held-at-an-earlier-step-of-this-episode = 本回合更早的步骤没有命中断点
+text-is-no-step-write-5-or-12-5-for-step-5-of-episode-12 = `{ $text }` 不是步骤；请写 5，或用 12/5 表示回合 12 的步骤 5
+say-what-it-is-to-do-action-scale-svc-pay-n-6-result-TEXT-or-both = 请写明要做什么：action='scale(svc=pay, n=6)'、result='文本'，或两者
+name-is-nothing-that-can-be-changed-there-are-checkpoint-seed-action-result = `{ $name }` 不能更改；可用 checkpoint、seed、action、result
+write-name-value-or-name-several-words-not-text = 请写 name=value 或 name='多个词'，不要写 `{ $text }`
+text-is-no-call-write-it-as-the-chain-shows-it-scale-svc-pay-n-6 = `{ $text }` 不是调用；请按思维链的写法：scale(svc=pay, n=6)
+episode-episode-of-lane-lane = 通道 { $lane } 的回合 { $episode }
+none-rs-goes-back-fork-goes-on-beside-what-runs = 没有；:rs 后退，:fork 在旁边另开一支
+Branches = 分支
+went-back = 后退
+fork = 分叉
+runs = 运行中
+before-step-step = 步骤 { $step } 之前
+decide-a-step-of-this-episode-anew-the-lane-goes-back-there-and-the-run-pauses = 重新决定本回合的某一步：通道退回到那里，运行暂停
+back-to-the-last-step-of-this-episode-at-which-a-breakpoint-held = 退回到本回合最近一次命中断点的步骤
+a-lane-that-goes-on-from-before-this-step-beside-what-runs-LANE-EPISODE-STEP-names-another-episode = 新通道从这一步之前继续，与现有运行并行；[LANE:]EPISODE/STEP 指定另一回合
+the-episodes-that-go-on-from-steps-of-others = 从其他回合的步骤分出的回合
+what-the-decision-under-way-does-in-place-of-what-the-agent-says-result-answers-the-call-without-making-it = 让进行中的决策改做别的，代替智能体所说；result 直接回答调用而不执行
+command-rs = 后退一步
+command-rc = 退回断点
+command-fork = 分叉
+command-branches = 分支
+command-override = 改写
