@@ -7,7 +7,9 @@ mod events;
 
 use events::Random;
 use pilothouse::event::*;
-use pilothouse::journal::{Header, HeaderEnv, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, seal};
+use pilothouse::journal::{
+    Glance, Header, HeaderEnv, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, files_of, seal,
+};
 use pilothouse::source::{Errors, Frame, FrameSource, Playback, Quest, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
 use std::path::Path;
@@ -328,4 +330,107 @@ fn what_is_damaged_or_still_written_is_not_sealed() {
     assert!(matches!(seal(&damaged), Err(SealError::Damaged { .. })));
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!names.iter().any(|n| n.to_string_lossy().contains("sealing")), "{names:?}");
+}
+
+#[test]
+fn sealing_makes_nothing_whole_that_was_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let lines = record(&path, 3, 200);
+    let last = lines.iter().rposition(|l| l.starts_with(b"{\"k\":\"Commit\"")).unwrap();
+    let mut cut = lines[..last].concat();
+    cut.extend_from_slice(b"{\"seq\":");
+    std::fs::write(&path, cut).unwrap();
+    let plain = Integrity::check(&path).unwrap();
+    assert!(plain.uncommitted > 0 && plain.torn_bytes == 7 && !plain.is_intact());
+    let sealed = seal(&path).unwrap().path;
+    assert_eq!(Integrity::check(&sealed).unwrap(), plain);
+    let mut late = Recording::open_above(&sealed, 0).unwrap();
+    assert_eq!(late.integrity(), &plain);
+    late.read_out().unwrap();
+    assert_eq!(late.integrity(), &plain);
+}
+
+#[test]
+fn a_seal_that_failed_is_tried_again_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let names = || {
+        let mut names: Vec<String> =
+            std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    for (torn, kept) in [("other", vec!["a.1.torn", "a.jsonl.zst", "a.torn"]), ("{\"seq\":", vec!["a.jsonl.zst", "a.torn"])] {
+        let path = dir.path().join("a.jsonl");
+        let mut bytes = record(&path, 4, 20).concat();
+        bytes.extend_from_slice(b"{\"seq\":");
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::write(dir.path().join("a.torn"), torn).unwrap();
+        std::fs::write(dir.path().join("a.sealing"), "of a process that is gone").unwrap();
+        // Who reads it or seals it holds it.
+        let held = std::fs::File::open(&path).unwrap();
+        held.lock().unwrap();
+        assert!(matches!(seal(&path), Err(SealError::Held(_))));
+        drop(held);
+        let sealed = seal(&path).unwrap().path;
+        assert_eq!(names(), kept);
+        assert!(Recorder::with_settings(&path, &header(4), RecorderSettings::default()).is_err(), "the name is taken");
+        assert_eq!(names(), kept);
+        files_of(&sealed).iter().for_each(|file| std::fs::remove_file(file).unwrap());
+        assert!(names().is_empty(), "{:?}", names());
+    }
+}
+
+#[test]
+fn what_lies_beside_two_recordings_goes_with_the_last_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let [plain, sealed, other] = ["a.jsonl", "a.jsonl.zst", "a.1.jsonl"].map(|name| dir.path().join(name));
+    record(&plain, 1, 20);
+    let bytes = std::fs::read(&plain).unwrap();
+    seal(&plain).unwrap();
+    std::fs::write(&plain, bytes).unwrap();
+    std::fs::write(dir.path().join("a.pin"), "").unwrap();
+    record(&other, 2, 20);
+    assert_eq!(files_of(&plain), [plain.clone()]);
+    std::fs::remove_file(&plain).unwrap();
+    assert_eq!(files_of(&sealed), [sealed.clone(), dir.path().join("a.pin")], "a recording of its own is no part of it");
+}
+
+#[test]
+fn long_texts_stay_beside_a_sealed_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let (_, mut journal) = writing(&path);
+    let text = SafeText::new(&"0123456789".repeat(20_000));
+    let line = LogLine { level: LogLevel::Info, target: SafeText::new("t"), text };
+    journal.append(Default::default(), line);
+    drop(journal);
+    let plain = events_of(&mut Recording::open(&path).unwrap(), Seq(1), usize::MAX);
+    let sealed = seal(&path).unwrap();
+    assert!(std::fs::metadata(&sealed.path).unwrap().len() < 4096 && dir.path().join("a.blobs").is_dir());
+    assert!(sealed.bytes_after > 200_000, "what lies beside it counts");
+    assert_eq!(Glance::at(&sealed.path).unwrap().unwrap().bytes, sealed.bytes_after);
+    let mut recording = Recording::open(&sealed.path).unwrap();
+    assert_eq!(events_of(&mut recording, Seq(1), usize::MAX), plain);
+    assert!(recording.integrity().damage.is_empty());
+}
+
+#[test]
+fn what_reading_found_is_told_while_the_file_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    let (_, mut journal) = writing(&path);
+    let text = SafeText::new(&"0123456789".repeat(20_000));
+    journal.append(Default::default(), LogLine { level: LogLevel::Info, target: SafeText::new("t"), text });
+    journal.commit().unwrap();
+    std::fs::remove_dir_all(dir.path().join("a.blobs")).unwrap();
+    let mut recording = Recording::open(&path).unwrap();
+    events_of(&mut recording, Seq(1), usize::MAX);
+    assert_eq!(recording.integrity().damage.len(), 1);
+    for _ in 0..2 {
+        journal.append(Default::default(), PaceChanged { pace: Pace::Max });
+        journal.commit().unwrap();
+        assert!(recording.follow().unwrap());
+        assert_eq!(recording.integrity().damage.len(), 1);
+    }
 }

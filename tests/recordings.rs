@@ -44,11 +44,11 @@ fn recordings_are_listed_filtered_pinned_and_pruned() {
     let unknown = pilothouse(&["recordings", "ls", "--dir", ".", "--filter", "evnts > 3"], home);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `events`"));
-    assert!(stdout(&["recordings", "--dir", "."], home, 0).lines().count() == 3, "`ls` may be left out");
+    assert!(stdout(&["recordings", "--dir", "."], home, 0).lines().count() == 4, "`ls` may be left out; heads come first");
     // Without --yes nothing is removed; what is pinned stays.
     stdout(&["recordings", "pin", "a.jsonl"], home, 0);
     let prune = ["recordings", "prune", "--dir", ".", "--keep-mb", "0"];
-    assert_eq!(stdout(&prune, home, 0).lines().count(), 2);
+    assert_eq!(stdout(&prune, home, 0).lines().count(), 3);
     assert_eq!(listed(home, &[]).len(), 3);
     stdout(&[&prune[..], &["--yes"]].concat(), home, 0);
     assert_eq!(listed(home, &[]), ["a"]);
@@ -82,6 +82,34 @@ fn a_sealed_recording_is_read_like_the_plain_one() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(std::fs::metadata(home.join("b.jsonl.zst")).unwrap().permissions().mode() & 0o777, 0o600);
     }
+}
+
+#[test]
+fn a_hostile_header_and_a_hostile_name_are_listed_harmlessly() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    record(home, "a.jsonl", "1", &[]);
+    let text = std::fs::read_to_string(home.join("a.jsonl")).unwrap();
+    let text = text.replacen("\"name\":\"ops\"", "\"name\":\"\\u001b]0;x\\u0007\\u009b\\u202e\"", 1);
+    std::fs::write(home.join("b\u{1b}[2J\u{9b}\u{202e}\n.jsonl"), text).unwrap();
+    for args in [&["recordings", "ls", "--dir", "."][..], &["recordings", "prune", "--keep-mb", "0", "--dir", "."]] {
+        for more in [&[][..], &["--json"]] {
+            let shown = stdout(&[args, more].concat(), home, 0);
+            assert_eq!(shown.lines().count(), if more.is_empty() { 3 } else { 2 }, "{shown:?}");
+            assert!(!shown.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}'), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_does_not_record_beside_its_sealed_namesake() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    record(home, "r.jsonl", "1", &["--set", "record.seal=true"]);
+    let again = pilothouse(&["run", "--headless", "--agent", "heuristic", "--seed", "1", "--record", "r.jsonl"], home);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("r.jsonl.zst exists"));
+    assert!(!home.join("r.jsonl").exists() && home.join("r.jsonl.zst").exists());
 }
 
 #[test]

@@ -48,10 +48,10 @@ fn spill(value: &mut Value, pointer: &str, dir: &Path, blobs: &mut BTreeMap<Stri
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         Value::String(text) if text.len() > INLINE_BYTES_MAX => {
+            cap(text, BLOB_BYTES_MAX as usize);
             let blob = write(dir, text.as_bytes())?;
             blobs.insert(pointer.to_owned(), blob);
-            let end = (0..=PREVIEW_BYTES).rev().find(|at| text.is_char_boundary(*at));
-            text.truncate(end.unwrap_or_default());
+            shorten(text, PREVIEW_BYTES);
             Ok(())
         }
         Value::String(_) => Ok(()),
@@ -60,6 +60,20 @@ fn spill(value: &mut Value, pointer: &str, dir: &Path, blobs: &mut BTreeMap<Stri
             let key = key.replace('~', "~0").replace('/', "~1");
             spill(field, &format!("{pointer}/{key}"), dir, blobs)
         }),
+    }
+}
+
+fn shorten(text: &mut String, bytes: usize) {
+    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.truncate(end.unwrap_or_default());
+}
+
+/// What no reader would take in is cut off, and says so.
+fn cap(text: &mut String, bytes_max: usize) {
+    if text.len() > bytes_max {
+        let told = format!(" … [cut: {} bytes in all]", text.len());
+        shorten(text, bytes_max.saturating_sub(told.len()));
+        text.push_str(&told);
     }
 }
 
@@ -189,6 +203,15 @@ mod tests {
             std::os::unix::fs::symlink(&aside, &files[0]).unwrap();
             assert!(restored(&path, &short).1.is_some(), "a link is not followed");
         }
+    }
+
+    #[test]
+    fn a_text_that_no_reader_takes_is_cut_and_says_so() {
+        let mut text = "é".repeat(100);
+        cap(&mut text, 200);
+        assert_eq!(text, "é".repeat(100));
+        cap(&mut text, 99);
+        assert!(text.len() <= 99 && text.starts_with("éé") && text.ends_with("[cut: 200 bytes in all]"), "{text}");
     }
 
     #[test]

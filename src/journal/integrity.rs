@@ -15,6 +15,12 @@ pub struct Damage {
     pub what: String,
 }
 
+impl Damage {
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self.from <= other.from && self.upto >= other.upto
+    }
+}
+
 /// What a whole read found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {

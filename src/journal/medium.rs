@@ -41,7 +41,7 @@ pub fn create(path: &Path) -> io::Result<Box<dyn Medium>> {
 }
 
 /// Locks the file for its single writer. A reader that asks whether it is locked holds it for a moment, which is waited for.
-fn lock(file: &File) -> io::Result<()> {
+pub fn lock(file: &File) -> io::Result<()> {
     const TRIES: u32 = 20;
     for _ in 1..TRIES {
         match file.try_lock() {

@@ -22,9 +22,9 @@ pub fn aside(path: &Path) -> PathBuf {
     beside(path, "sealing")
 }
 
-/// `NAME.torn`: the bytes of a last line that was cut off.
-pub fn torn(path: &Path) -> PathBuf {
-    beside(path, "torn")
+/// `NAME.torn`: the bytes of a last line that was cut off; `NAME.1.torn` where that name is taken.
+pub fn torn(path: &Path, number: u32) -> PathBuf {
+    if number == 0 { beside(path, "torn") } else { beside(path, &format!("{number}.torn")) }
 }
 
 /// `NAME.pin`: the recording is not to be pruned.
@@ -37,6 +37,16 @@ pub fn blobs(path: &Path) -> PathBuf {
     beside(path, "blobs")
 }
 
+/// The other form of a recording's name: what is there by it has the same neighbours.
+pub fn siblings(path: &Path) -> Vec<PathBuf> {
+    [beside(path, "jsonl"), sealed(path)].into_iter().filter(|form| form != path).collect()
+}
+
+/// Whether a recording of this name is there, plain or sealed: both have the same neighbours, so there is one of them at a time.
+pub fn is_taken(path: &Path) -> bool {
+    path.exists() || sealed(path).exists()
+}
+
 /// The name of a recording without what says how it is kept; none where the file is none by its name.
 pub fn stem(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
@@ -44,7 +54,9 @@ pub fn stem(path: &Path) -> Option<&str> {
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = match stem(path) {
+    // What is being sealed has the neighbours that it will have.
+    let sealing = || path.file_name()?.to_str()?.strip_suffix(".sealing");
+    let mut name = match stem(path).or_else(sealing) {
         Some(stem) => path.with_file_name(stem),
         None => path.to_owned(),
     }

@@ -7,6 +7,7 @@ use super::integrity::{Damage, Integrity};
 use super::line::{SegmentMark, Taken, take_line};
 use super::names;
 use super::scan::{Map, Scanner, Spot, Stretch, parse};
+use super::seal::SealMark;
 use super::seek::States;
 use super::tail::{self, Tail};
 use crate::event::{Envelope, Event, RunState, Seq};
@@ -44,6 +45,8 @@ pub(super) struct Segment {
     pub(super) start: u64,
     header_line: Vec<u8>,
     mark: Option<SegmentMark>,
+    /// What the plain file's end said of which it was made.
+    seal: Option<SealMark>,
 }
 
 /// A recording that was opened for reading.
@@ -54,9 +57,9 @@ pub struct Recording {
     scanner: Scanner,
     /// What the end says, until all was read.
     tail: Option<Tail>,
-    /// What is known to be wrong, until all was read.
-    early: Integrity,
-    /// Of that, what reading an event found.
+    /// What is known to be wrong.
+    integrity: Integrity,
+    /// Of that, what reading an event found, and no look at the file as a whole finds again.
     noted: Vec<Damage>,
     t_ns_end: u64,
     pub(super) states: States,
@@ -112,7 +115,7 @@ impl Recording {
             segments,
             scanner,
             tail: None,
-            early: Integrity::default(),
+            integrity: Integrity::default(),
             noted: Vec::new(),
             t_ns_end: 0,
             states,
@@ -140,14 +143,29 @@ impl Recording {
 
     fn take_tail(&mut self, tail: Tail) {
         self.t_ns_end = tail.t_ns_end;
-        self.early = Integrity {
-            committed_upto: tail.committed_upto,
-            uncommitted: tail.uncommitted,
-            torn_bytes: tail.torn_bytes,
-            run_ended: tail.run_ended,
-            damage: self.scanner.map.integrity.damage.iter().chain(&self.noted).cloned().collect(),
-        };
         self.tail = Some(tail);
+        self.sum_up();
+    }
+
+    /// Puts together what is known to be wrong: by the end or by the whole, what reading an event found, and what sealing took over.
+    fn sum_up(&mut self) {
+        let mut found = self.scanner.map.integrity.clone();
+        if let Some(tail) = &self.tail {
+            (found.committed_upto, found.uncommitted) = (tail.committed_upto, tail.uncommitted);
+            (found.torn_bytes, found.run_ended) = (tail.torn_bytes, tail.run_ended);
+        }
+        if let Some(seal) = self.segments[0].seal.as_ref() {
+            if seal.uncommitted > 0 {
+                (found.committed_upto, found.uncommitted) = (seal.committed_upto, seal.uncommitted);
+            }
+            found.torn_bytes = found.torn_bytes.max(seal.torn_bytes);
+        }
+        for noted in &self.noted {
+            if !found.damage.iter().any(|d| d.covers(noted)) {
+                found.damage.push(noted.clone());
+            }
+        }
+        self.integrity = found;
     }
 
     /// Whether all of it was read, so that nothing that is said of it can turn out to be otherwise.
@@ -163,12 +181,7 @@ impl Recording {
         let Segment { path, file, .. } = &mut self.segments[0];
         let io = |source| ReadError::Io { path: path.clone(), source };
         match self.scanner.read(file, budget, None).map_err(io)? {
-            Stretch::More => {
-                let found = &self.scanner.map.integrity.damage;
-                if found.len() + self.noted.len() != self.early.damage.len() {
-                    self.early.damage = found.iter().chain(&self.noted).cloned().collect();
-                }
-            }
+            Stretch::More => self.sum_up(),
             Stretch::End { torn_bytes } => {
                 self.scanner.end_segment(file, torn_bytes, None).map_err(io)?;
                 self.read_end()?;
@@ -181,11 +194,6 @@ impl Recording {
     pub fn read_out(&mut self) -> Result<(), ReadError> {
         while self.read_on(u64::MAX)? {}
         Ok(())
-    }
-
-    /// Whether a writer holds it.
-    pub(super) fn is_held(&self) -> bool {
-        self.segments.iter().any(|s| s.file.get_ref().is_held())
     }
 
     pub fn is_sealed(&self) -> bool {
@@ -262,23 +270,17 @@ impl Recording {
 
     fn read_end(&mut self) -> Result<(), ReadError> {
         let was_guessed = self.tail.take().is_some();
-        if was_guessed && self.has_damage() {
+        if was_guessed && !self.map().integrity.damage.is_empty() {
             // What was made before the damage was known.
             self.states = States::default();
-        }
-        for Damage { from, upto, steps, what } in std::mem::take(&mut self.noted) {
-            self.note(from, upto, steps, what);
         }
         let (last, last_run_state) = (self.map().last, self.map().last_run_state);
         self.t_ns_end = self.event_at(last)?.map_or(0, |e| e.t_ns);
         let run_state = self.event_at(last_run_state)?.map(|e| e.event);
         let run_ended = matches!(run_state, Some(Event::RunStateChanged(e)) if e.state == RunState::Ended);
         self.scanner.map.integrity.run_ended = run_ended;
+        self.sum_up();
         Ok(())
-    }
-
-    fn has_damage(&self) -> bool {
-        !self.integrity().damage.is_empty()
     }
 
     pub(super) fn map(&self) -> &Map {
@@ -328,7 +330,7 @@ impl Recording {
 
     /// What opening found, and what reading has found since.
     pub fn integrity(&self) -> &Integrity {
-        if self.is_whole() { &self.map().integrity } else { &self.early }
+        &self.integrity
     }
 
     /// Bytes of an unterminated last line.
@@ -343,14 +345,9 @@ impl Recording {
 
     /// Keeps what reading found and opening had not.
     pub(super) fn note(&mut self, from: Seq, upto: Seq, steps: String, what: String) {
-        let is_whole = self.is_whole();
-        let damage = if is_whole { &mut self.scanner.map.integrity.damage } else { &mut self.early.damage };
-        if damage.iter().any(|d| d.from <= from && d.upto >= upto) {
-            return;
-        }
         let found = Damage { from, upto, steps, what };
-        damage.push(found.clone());
-        if !is_whole {
+        if !self.integrity.damage.iter().any(|d| d.covers(&found)) {
+            self.integrity.damage.push(found.clone());
             self.noted.push(found);
         }
     }
@@ -375,7 +372,6 @@ pub struct Ending {
     pub end: Seq,
     pub t_ns_end: u64,
     pub run_ended: bool,
-    pub torn_bytes: u64,
 }
 
 /// A recording that is no longer is read whole for a list, where its end alone does not tell.
@@ -393,27 +389,44 @@ impl Glance {
         if !is_sealed {
             segments.extend(following(path, &header)?);
         }
-        let bytes = segments.iter().filter_map(|s| std::fs::metadata(&s.path).ok()).map(|m| m.len()).sum();
+        let bytes = files_of(path).iter().map(|file| bytes_of(file)).sum();
         let is_held = segments.iter().any(|s| s.file.get_ref().is_held());
         let mut ending = None;
         if let Some(Segment { path, file, start, .. }) = segments.last_mut() {
             let tail = tail::read(file, *start).map_err(|source| ReadError::Io { path: path.clone(), source })?;
-            ending = tail.map(|t| Ending { end: t.end, t_ns_end: t.t_ns_end, run_ended: t.run_ended, torn_bytes: t.torn_bytes });
+            ending = tail.map(|t| Ending { end: t.end, t_ns_end: t.t_ns_end, run_ended: t.run_ended });
         }
         if ending.is_none() && bytes <= GLANCE_BYTES_MAX {
             let whole = Recording::open(path)?;
-            let (integrity, end, t_ns_end) = (whole.integrity(), whole.end(), whole.t_ns_end());
-            ending = Some(Ending { end, t_ns_end, run_ended: integrity.run_ended, torn_bytes: integrity.torn_bytes });
+            ending = Some(Ending { end: whole.end(), t_ns_end: whole.t_ns_end(), run_ended: whole.integrity().run_ended });
         }
         Ok(Some(Self { header, bytes, is_sealed, is_held, ending }))
     }
 }
 
-/// All files that belong to a recording, those that are there.
+/// All files that belong to a recording and to no other, those that are there; the recording itself comes first.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
-    let segments = (1..).map(|n| names::segment(path, n)).take_while(|p| p.exists());
-    let beside = [names::torn(path), names::pin(path), names::blobs(path)].into_iter().filter(|p| p.exists());
-    std::iter::once(path.to_owned()).chain(segments).chain(beside).collect()
+    let mut files = vec![path.to_owned()];
+    // A plain and a sealed recording of one name share what lies beside them: it goes with the last of them.
+    if names::siblings(path).iter().any(|p| p.exists()) {
+        return files;
+    }
+    if let Ok((_, header)) = Segment::open(path) {
+        files.extend(following(path, &header).unwrap_or_default().into_iter().map(|segment| segment.path));
+    }
+    files.extend((0..).map(|n| names::torn(path, n)).take_while(|p| p.exists()));
+    files.extend([names::pin(path), names::blobs(path)].into_iter().filter(|p| p.exists()));
+    files
+}
+
+/// Bytes of a file, or of all files in a directory; none where it is not there.
+pub(super) fn bytes_of(path: &Path) -> u64 {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return 0 };
+    if !found.is_dir() {
+        return std::fs::metadata(path).map_or(0, |m| m.len());
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.metadata().ok()).map(|m| m.len()).sum()
 }
 
 impl Segment {
@@ -429,8 +442,10 @@ impl Segment {
         }
         let mut line = Vec::new();
         take_line(&mut file, &mut line).map_err(io)?;
-        let (header, mark) = parse_header(path, &line)?;
-        Ok((Self { path: path.to_owned(), file, start: line.len() as u64, header_line: line, mark }, header))
+        let Parsed { header, mark, seal } = parse_header(path, &line)?;
+        // Only what is packed was sealed, whatever its header says.
+        let seal = seal.filter(|_| file.get_ref().is_sealed());
+        Ok((Self { path: path.to_owned(), file, start: line.len() as u64, header_line: line, mark, seal }, header))
     }
 }
 
@@ -454,7 +469,13 @@ fn following(path: &Path, header: &Header) -> Result<Vec<Segment>, ReadError> {
     Ok(segments)
 }
 
-fn parse_header(path: &Path, line: &[u8]) -> Result<(Header, Option<SegmentMark>), ReadError> {
+struct Parsed {
+    header: Header,
+    mark: Option<SegmentMark>,
+    seal: Option<SealMark>,
+}
+
+fn parse_header(path: &Path, line: &[u8]) -> Result<Parsed, ReadError> {
     let not_ours = || ReadError::NotARecording { path: path.to_owned() };
     let bad = |e: serde_json::Error| ReadError::Line { path: path.to_owned(), offset: 0, reason: format!("header: {e}") };
     let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| not_ours())?;
@@ -466,5 +487,6 @@ fn parse_header(path: &Path, line: &[u8]) -> Result<(Header, Option<SegmentMark>
         return Err(ReadError::Newer { path: path.to_owned(), found: version });
     }
     let mark = value.get("segment").map(|m| serde_json::from_value(m.clone())).transpose().map_err(bad)?;
-    Ok((serde_json::from_value(value).map_err(bad)?, mark))
+    let seal = value.get("sealed").map(|m| serde_json::from_value(m.clone())).transpose().map_err(bad)?;
+    Ok(Parsed { header: serde_json::from_value(value).map_err(bad)?, mark, seal })
 }

@@ -1,20 +1,21 @@
 //! Sealing: a recording that has ended becomes `NAME.jsonl.zst`, packed in frames that can be read from any place, without the pieces of
 //! text whose finished message is in it.
 
+use super::blobs;
 use super::frames::FRAME_BYTES;
 use super::header::Header;
 use super::integrity::Integrity;
 use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SnapshotLine, crc_hex, write_line};
-use super::medium::{create_private, sync_dir_of};
+use super::medium::{create_private, lock, sync_dir_of};
 use super::names;
-use super::reader::{ReadError, Recording};
+use super::reader::{ReadError, Recording, bytes_of};
 use super::recorder::{RecordError, RecorderSettings};
 use crate::event::{Elided, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zeekstd::{EncodeOptions, Encoder, FrameSizePolicy};
@@ -29,8 +30,10 @@ pub enum SealError {
     Read(#[from] ReadError),
     #[error("{0} is sealed already")]
     Already(PathBuf),
-    #[error("{0} is still being written: end its run first")]
+    #[error("{0} is held by another process: end its run first, or wait until it is sealed")]
     Held(PathBuf),
+    #[error("{0} was changed meanwhile; nothing was removed")]
+    Changed(PathBuf),
     #[error("{path} is damaged, and sealing would hide how: {told}")]
     Damaged { path: PathBuf, told: String },
     #[error("{path}: {source}")]
@@ -51,12 +54,20 @@ pub struct Sealed {
     pub elided: u64,
 }
 
-/// In a sealed recording's header: what it was made of.
-#[derive(Clone, Debug, Serialize)]
-struct SealMark {
+/// In a sealed recording's header: what it was made of, and what the plain file's end said. Sealing makes nothing whole that was not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SealMark {
     /// The last commit's `crc32c` of the plain recording, to which its chain led.
     head: String,
     upto: Seq,
+    #[serde(default)]
+    pub(super) committed_upto: Seq,
+    /// Events behind that.
+    #[serde(default)]
+    pub(super) uncommitted: u64,
+    /// Bytes of a last line that was cut off; they are kept beside it.
+    #[serde(default)]
+    pub(super) torn_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -73,37 +84,87 @@ pub fn seal(path: &Path) -> Result<Sealed, SealError> {
         let path = path.to_owned();
         move |source| SealError::Io { path, source }
     };
+    let held = Held::take(path)?;
     let mut recording = Recording::open(path)?;
     if recording.is_sealed() {
         return Err(SealError::Already(path.to_owned()));
     }
-    if recording.is_held() {
-        return Err(SealError::Held(path.to_owned()));
-    }
     check(path, recording.integrity())?;
-    let (target, aside) = (names::sealed(path), names::aside(path));
+    let target = names::sealed(path);
     if target.exists() {
         return Err(SealError::Io { path: target, source: io::ErrorKind::AlreadyExists.into() });
     }
-    let _ = std::fs::remove_file(&aside);
-    let elided = write(&mut recording, &aside).inspect_err(|_| drop(std::fs::remove_file(&aside)))?;
+    let aside = Aside::of(path);
+    let elided = write(&mut recording, &aside.0)?;
     // Reading may have found what opening had not.
-    let checked = check(path, recording.integrity()).and_then(|()| is_same(&mut recording, &aside));
-    if !checked.inspect_err(|_| drop(std::fs::remove_file(&aside)))? {
-        let _ = std::fs::remove_file(&aside);
+    check(path, recording.integrity())?;
+    if !is_same(&mut recording, &aside.0)? {
         return Err(SealError::NotTheSame(path.to_owned()));
     }
     keep_torn(&recording, path).map_err(io(path))?;
     let files: Vec<PathBuf> = recording.files().map(Path::to_owned).collect();
-    let bytes = |path: &Path| std::fs::metadata(path).map(|m| m.len());
-    let bytes_before = files.iter().map(|f| bytes(f)).sum::<io::Result<u64>>().map_err(io(path))?;
-    std::fs::rename(&aside, &target).map_err(io(&target))?;
+    held.check(&files)?;
+    let beside = bytes_of(&names::blobs(path));
+    let bytes_before = beside + files.iter().map(|file| bytes_of(file)).sum::<u64>();
+    std::fs::rename(&aside.0, &target).map_err(io(&target))?;
     sync_dir_of(&target).map_err(io(&target))?;
     for file in files {
         std::fs::remove_file(&file).map_err(io(&file))?;
     }
     sync_dir_of(&target).map_err(io(&target))?;
-    Ok(Sealed { bytes_after: bytes(&target).map_err(io(&target))?, path: target, bytes_before, elided })
+    Ok(Sealed { bytes_after: beside + bytes_of(&target), path: target, bytes_before, elided })
+}
+
+/// The recording's files, each with the lock that its writer would hold, from before the first byte is read until the last file is removed.
+struct Held(Vec<(PathBuf, File, u64)>);
+
+impl Held {
+    /// A writer that goes on in a segment holds the file before it until the segment is there, so that none is missed in this order.
+    fn take(path: &Path) -> Result<Self, SealError> {
+        let segments = (1..).map(|n| names::segment(path, n)).take_while(|p| p.exists());
+        let mut held = Vec::new();
+        for path in std::iter::once(path.to_owned()).chain(segments) {
+            let io = |source| SealError::Io { path: path.clone(), source };
+            // A pipe would wait for its other end; whoever opens it as a recording says what it is.
+            let is_file = std::fs::metadata(&path).map_err(|source| ReadError::Io { path: path.clone(), source })?.is_file();
+            if !is_file {
+                continue;
+            }
+            let file = File::open(&path).map_err(io)?;
+            lock(&file).map_err(|_| SealError::Held(path.clone()))?;
+            let bytes = file.metadata().map_err(io)?.len();
+            held.push((path, file, bytes));
+        }
+        Ok(Self(held))
+    }
+
+    /// Whether what is there by these names is what was held, and as long as it was.
+    fn check(&self, files: &[PathBuf]) -> Result<(), SealError> {
+        let is_held = |wanted: &PathBuf| {
+            let found = self.0.iter().find(|(path, _, _)| path == wanted);
+            let length = |(path, file, _): &(PathBuf, File, u64)| Some((std::fs::metadata(path).ok()?.len(), file.metadata().ok()?.len()));
+            found.is_some_and(|held| length(held) == Some((held.2, held.2)))
+        };
+        files.iter().find(|file| !is_held(file)).map_or(Ok(()), |file| Err(SealError::Changed(file.clone())))
+    }
+}
+
+/// The sealed file while it is written: gone, whatever ends the sealing, unless it got its name.
+struct Aside(PathBuf);
+
+impl Aside {
+    /// What an earlier try left is removed: whoever seals holds the recording.
+    fn of(recording: &Path) -> Self {
+        let path = names::aside(recording);
+        let _ = std::fs::remove_file(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 fn check(path: &Path, integrity: &Integrity) -> Result<(), SealError> {
@@ -113,14 +174,33 @@ fn check(path: &Path, integrity: &Integrity) -> Result<(), SealError> {
     Err(SealError::Damaged { path: path.to_owned(), told: integrity.lines().join("; ") })
 }
 
-/// The bytes of an unterminated last line are no event; they are kept all the same.
+/// The bytes of an unterminated last line are no event; they are kept all the same, once.
 fn keep_torn(recording: &Recording, path: &Path) -> io::Result<()> {
     let torn = recording.torn_bytes();
     let Some(last) = recording.files().last().filter(|_| torn > 0) else { return Ok(()) };
-    let bytes = std::fs::read(last)?;
-    let mut file = create_private(&names::torn(path))?;
-    file.write_all(&bytes[bytes.len().saturating_sub(torn as usize)..])?;
-    file.sync_all()
+    let mut file = File::open(last)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(torn)))?;
+    let mut bytes = Vec::new();
+    file.take(torn).read_to_end(&mut bytes)?;
+    for number in 0.. {
+        let kept = names::torn(path, number);
+        match create_private(&kept) {
+            Ok(mut file) => {
+                file.write_all(&bytes)?;
+                return file.sync_all();
+            }
+            // Of an earlier try, or of something else.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                let is_it = bytes_of(&kept) == torn && std::fs::read(&kept)? == bytes;
+                if is_it {
+                    return Ok(());
+                }
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
 }
 
 /// A message: its lane, episode and step.
@@ -146,10 +226,11 @@ fn finished(recording: &mut Recording) -> Result<HashSet<Message>, ReadError> {
 fn write(recording: &mut Recording, path: &Path) -> Result<u64, SealError> {
     let io = |source: io::Error| SealError::Io { path: path.to_owned(), source };
     let finished = finished(recording)?;
-    let mark = SealMark { head: recording.chain_head().to_owned(), upto: recording.end() };
+    let Integrity { committed_upto, uncommitted, torn_bytes, .. } = *recording.integrity();
+    let mark = SealMark { head: recording.chain_head().to_owned(), upto: recording.end(), committed_upto, uncommitted, torn_bytes };
     let header = recording.header().clone();
     let file = create_private(path).map_err(io)?;
-    let mut out = Packed::begin(file, &header, mark)?;
+    let mut out = Packed::begin(recording.path(), file, &header, mark)?;
     let mut thinned = Thinned::default();
     for envelope in recording.events_from(Seq(1))? {
         let envelope = envelope?;
@@ -198,6 +279,8 @@ impl Thinned {
 
 /// Lines on their way into frames, with commits and snapshots of their own.
 struct Packed {
+    /// The plain recording, beside which long texts lie: the sealed one has them there too.
+    recording: PathBuf,
     file: Arc<File>,
     encoder: Encoder<'static, Arc<File>>,
     batch: Vec<u8>,
@@ -209,7 +292,7 @@ struct Packed {
 }
 
 impl Packed {
-    fn begin(file: File, header: &Header, mark: SealMark) -> Result<Self, SealError> {
+    fn begin(recording: &Path, file: File, header: &Header, mark: SealMark) -> Result<Self, SealError> {
         let file = Arc::new(file);
         let options = EncodeOptions::new()
             .frame_size_policy(FrameSizePolicy::Uncompressed(FRAME_BYTES))
@@ -219,6 +302,7 @@ impl Packed {
         let mut line = Vec::new();
         write_line(&mut line, &SealedHeader { header, sealed: mark })?;
         let mut packed = Self {
+            recording: recording.to_owned(),
             file,
             encoder: options.map_err(packing)?,
             batch: Vec::new(),
@@ -239,6 +323,10 @@ impl Packed {
     fn add(&mut self, envelope: &Envelope) -> Result<(), SealError> {
         let before = self.batch.len();
         write_line(&mut self.batch, envelope)?;
+        if let Some(short) = blobs::put(&self.recording, &self.batch[before..]) {
+            self.batch.truncate(before);
+            self.batch.extend_from_slice(&short);
+        }
         self.upto = envelope.seq;
         // The reader leaves no gap.
         let _ = self.state.apply(envelope);
@@ -285,7 +373,15 @@ fn packing(error: zeekstd::Error) -> SealError {
 /// Whether the sealed file says what the plain one does, but for what was left out.
 fn is_same(plain: &mut Recording, sealed: &Path) -> Result<bool, SealError> {
     let mut sealed = Recording::open(sealed)?;
-    if !sealed.integrity().damage.is_empty() || sealed.end() != plain.end() || sealed.t_ns_end() != plain.t_ns_end() {
+    let ending = |recording: &Recording| {
+        let Integrity { committed_upto, uncommitted, torn_bytes, run_ended, .. } = *recording.integrity();
+        (committed_upto, uncommitted, torn_bytes, run_ended)
+    };
+    if !sealed.integrity().damage.is_empty()
+        || ending(&sealed) != ending(plain)
+        || sealed.end() != plain.end()
+        || sealed.t_ns_end() != plain.t_ns_end()
+    {
         return Ok(false);
     }
     let mut events = plain.events_from(Seq(1))?;

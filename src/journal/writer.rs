@@ -55,6 +55,10 @@ impl PutError {
 impl Writer {
     pub fn create(path: &Path, header: &Header, settings: RecorderSettings, create: Create) -> Result<Self, RecordError> {
         let fail = |reason: String| RecordError::Open { path: path.to_owned(), reason };
+        let sealed = names::sealed(path);
+        if sealed.exists() {
+            return Err(RecordError::Exists(sealed));
+        }
         make_dir_of(path).map_err(|e| fail(format!("its directory can't be made: {e}")))?;
         let file = create(path).map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => RecordError::Exists(path.to_owned()),

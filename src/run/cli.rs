@@ -282,7 +282,7 @@ pub struct RecordingsArgs {
 pub enum RecordingsCmd {
     /// List recordings by their headers and their ends, newest first
     Ls(RecordingsLsArgs),
-    /// Remove recordings; says what it would remove, and removes it with --yes
+    /// Remove the recordings to which all of the flags apply; says what it would remove, and removes it with --yes
     Prune(RecordingsPruneArgs),
     /// Keep a recording from being pruned
     Pin {
@@ -324,13 +324,13 @@ pub enum RecordingsOrder {
 
 #[derive(Clone, Debug, Args)]
 pub struct RecordingsPruneArgs {
-    /// Those that were started more than so many days ago
+    /// Only those that were started more than so many days ago
     #[arg(long, value_name = "DAYS")]
     pub older_than: Option<f64>,
-    /// The oldest ones, until the rest take no more than so many megabytes
+    /// Only the oldest ones, behind so many megabytes of newer ones
     #[arg(long, value_name = "MB")]
     pub keep_mb: Option<u64>,
-    /// Of those, only the ones for which this condition (CEL) holds
+    /// Only those for which this condition (CEL) holds
     #[arg(long, value_name = "CEL")]
     pub filter: Option<String>,
     /// Where recordings are; else where runs are recorded to

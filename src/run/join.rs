@@ -8,7 +8,7 @@ use crate::config::{Config, Dirs, Flag, Sources, load};
 use crate::engine::{AgentKind, Engine, EngineSettings, RunFacts};
 use crate::env::{self, BaselineKind, EnvSpec, Environment};
 use crate::event::*;
-use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, Hub, Journal, Recorder, VERSION};
+use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, Hub, Journal, Recorder, VERSION, is_taken};
 use crate::model::DeviceChoice;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -249,7 +249,7 @@ fn recording_path(config: &Config) -> Result<PathBuf, Failure> {
     };
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let free = |n: u32| directory.join(if n == 0 { format!("{now}.jsonl") } else { format!("{now}-{n}.jsonl") });
-    Ok((0..1000).map(free).find(|p: &PathBuf| !Path::exists(p)).unwrap_or_else(|| free(1000)))
+    Ok((0..1000).map(free).find(|p| !is_taken(p)).unwrap_or_else(|| free(1000)))
 }
 
 /// The environment that a recording is of.

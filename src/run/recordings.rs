@@ -1,10 +1,11 @@
 //! `recordings` and `seal`: what is kept, what is thrown away, what is packed.
 
 use super::cli::{GlobalArgs, RecordingsArgs, RecordingsCmd, RecordingsLsArgs, RecordingsOrder, RecordingsPruneArgs, SealArgs};
-use super::exit::{Code, Failure, Outcome, note, say};
+use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::configuration;
 use crate::cond::{Fact, Filter};
-use crate::journal::{Glance, ReadError, SealError, Sealed, files_of, pin, seal, stem};
+use crate::event::SafeText;
+use crate::journal::{Glance, ReadError, SealError, Sealed, files_of, pin, seal, stem, write_json};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
@@ -108,17 +109,51 @@ impl Row {
             Some(_) => "unfinished",
             None => "n/a",
         };
+        // A run may have swapped its policy: the header knows the first one.
         let agent = header.checkpoint.as_ref().map_or("n/a", |c| c.id.0.as_str());
         let marks = format!("{}{}", if *is_sealed { " sealed" } else { "" }, if self.is_pinned { " pinned" } else { "" });
         let started = header.started.get(..19).unwrap_or(&header.started);
         format!(
-            "{:<28} {started:<19} {:<8} {:<3} {:>2} {agent:<20} {events:>9} {seconds:>9} {bytes:>12} {state}{marks}",
-            self.name,
+            "{:<28} {started:<19} {:<8} {:<5} {:>5} {agent:<20} {events:>9} {seconds:>9} {bytes:>12} {state}{marks}",
+            one_line(&self.name),
             header.env.name,
             header.level.to_string(),
             header.lanes
         )
     }
+}
+
+/// What the columns of `Row::line` are.
+fn heads() -> String {
+    format!(
+        "{:<28} {:<19} {:<8} {:<5} {:>5} {:<20} {:>9} {:>9} {:>12} state",
+        "name", "started (UTC)", "env", "level", "lanes", "first policy", "events", "seconds", "bytes"
+    )
+}
+
+/// A file's name may hold anything.
+fn one_line(text: &str) -> String {
+    SafeText::new(text).replace(['\n', '\t'], " ")
+}
+
+/// Prints a JSON object in a line that is harmless to a terminal.
+fn say_json(value: &serde_json::Value) -> Result<(), Failure> {
+    write_json(&mut std::io::stdout(), value).map_err(unwritten)
+}
+
+/// Prints the rows, for people with a line of heads.
+fn list<'a>(rows: impl IntoIterator<Item = &'a Row>, is_json: bool) -> Result<(), Failure> {
+    for (n, row) in rows.into_iter().enumerate() {
+        if is_json {
+            say_json(&row.json())?;
+            continue;
+        }
+        if n == 0 {
+            say(heads())?;
+        }
+        say(row.line())?;
+    }
+    Ok(())
 }
 
 fn filter(source: Option<&str>) -> Result<Option<Filter>, Failure> {
@@ -163,9 +198,7 @@ fn ls(args: &RecordingsLsArgs, global: &GlobalArgs) -> Outcome {
         RecordingsOrder::Events => rows.sort_by_key(|row| Reverse(ending(row).map(|e| e.end))),
         RecordingsOrder::Seconds => rows.sort_by_key(|row| Reverse(ending(row).map(|e| e.t_ns_end))),
     }
-    for row in &rows {
-        if args.json { say(row.json())? } else { say(row.line())? }
-    }
+    list(&rows, args.json)?;
     if rows.is_empty() && !args.json {
         note("no recordings");
     }
@@ -179,19 +212,18 @@ fn prune(args: &RecordingsPruneArgs, global: &GlobalArgs) -> Outcome {
     let filter = filter(args.filter.as_deref())?;
     let rows = rows(args.dir.as_deref(), global)?;
     let doomed = doomed(&rows, args, filter.as_ref());
-    let (mut freed, mut failed) = (0, None);
-    for row in &doomed {
-        if args.yes
-            && let Err(e) = remove(&row.path)
-        {
-            failed.get_or_insert(format!("{}: {e}", row.path.display()));
-            continue;
+    let (mut gone, mut failed) = (Vec::new(), None);
+    for row in doomed {
+        let removed = if args.yes { remove(&row.path) } else { Ok(()) };
+        match removed {
+            Ok(()) => gone.push(row),
+            Err(e) => drop(failed.get_or_insert(format!("{}: {e}", row.path.display()))),
         }
-        freed += row.glance.bytes;
-        if args.json { say(row.json())? } else { say(row.line())? }
     }
+    let freed: u64 = gone.iter().map(|row| row.glance.bytes).sum();
+    list(gone.iter().copied(), args.json)?;
     let what = if args.yes { "removed" } else { "would be removed; --yes removes them" };
-    note(format_args!("{} recordings of {} MB {what}", doomed.len(), freed / MEGABYTE));
+    note(format_args!("{} recordings of {} MB {what}", gone.len(), freed / MEGABYTE));
     failed.map_or(Ok(Code::Holds), |reason| Err(Failure::failed(reason)))
 }
 
@@ -243,9 +275,10 @@ pub fn seal_all(args: &SealArgs) -> Outcome {
         let sealed = seal(file).map_err(refusal)?;
         if args.json {
             let Sealed { path, bytes_before, bytes_after, elided } = &sealed;
-            say(serde_json::json!({"file": path, "bytes_before": bytes_before, "bytes_after": bytes_after, "elided": elided}))?;
+            let file = path.display().to_string();
+            say_json(&serde_json::json!({"file": file, "bytes_before": bytes_before, "bytes_after": bytes_after, "elided": elided}))?;
         } else {
-            say(told(&sealed))?;
+            say(one_line(&told(&sealed)))?;
         }
     }
     Ok(Code::Holds)
@@ -260,7 +293,7 @@ fn refusal(error: SealError) -> Failure {
     let code = match &error {
         SealError::Damaged { .. } => Code::Partial,
         SealError::Read(_) | SealError::Already(_) | SealError::Held(_) => Code::Usage,
-        SealError::Io { .. } | SealError::Record(_) | SealError::NotTheSame(_) => Code::Failed,
+        SealError::Changed(_) | SealError::Io { .. } | SealError::Record(_) | SealError::NotTheSame(_) => Code::Failed,
     };
     Failure { code, message: error.to_string() }
 }
