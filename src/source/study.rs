@@ -67,10 +67,8 @@ impl Study {
         self.drop_unfinished();
         let kept = self.tracks.iter().position(is_it).and_then(|at| self.tracks.remove(at));
         let track = kept.unwrap_or_else(|| {
-            let tracker = Tracker::new(found);
-            let track = Arc::new(tracker.track.clone());
-            self.tracker = Some(tracker);
-            track
+            self.tracker = Some(Tracker::default());
+            Arc::new(Track::begin(found))
         });
         self.tracks.retain(|t| t.lane != lane || t.episode != episode);
         self.tracks.push_back(track.clone());
@@ -120,22 +118,20 @@ impl Study {
     }
 
     fn read_track(&mut self, recording: &mut Recording, budget: usize) -> Result<bool, ReadError> {
-        let Some(tracker) = self.tracker.as_mut() else { return Ok(false) };
-        let from = tracker.track.read_upto.next().max(tracker.track.first);
+        let (Some(tracker), Some(track)) = (self.tracker.as_mut(), self.tracks.back_mut()) else { return Ok(false) };
+        // Changed where it lies, but for a copy that somebody holds.
+        let track = Arc::make_mut(track);
+        let from = track.read_upto.next().max(track.first);
         for envelope in recording.events_from(from)?.take(budget) {
-            tracker.note(&*envelope?);
-            if tracker.track.is_whole() {
+            tracker.note(track, &*envelope?);
+            if track.is_whole() {
                 break;
             }
         }
-        if tracker.track.read_upto < from {
-            tracker.track.last = tracker.track.read_upto;
+        if track.read_upto < from {
+            track.last = track.read_upto;
         }
-        let track = Arc::new(tracker.track.clone());
         let is_whole = track.is_whole();
-        if let Some(newest) = self.tracks.back_mut() {
-            *newest = track;
-        }
         if is_whole {
             self.tracker = None;
             self.drop_oldest();

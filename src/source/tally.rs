@@ -1,7 +1,9 @@
 //! Where in a recording something holds: found by reading all of it, a little at a time.
 
-use crate::event::{Envelope, Event, LaneId, RecordedAction, Seq};
-use crate::state::DashState;
+use crate::event::{Envelope, Event, LaneId, Seq};
+use crate::state::{DashState, LaneState, Row, RowKind};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A question about an event; `state` is the state after it was folded.
@@ -42,11 +44,18 @@ impl Stretch {
     }
 }
 
+/// Stretches that are kept, which take about 10 MB: what comes behind them is counted, and its places are not known.
+const STRETCHES_MAX: usize = 1 << 18;
+
 /// The events for which something holds, as far as was read. What holds always takes no more room than what holds once in each lane's turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// In order, and none touches the next one of the same lane.
     stretches: Vec<Stretch>,
+    /// Places in `stretches` of those of a lane, and of those of none.
+    lanes: BTreeMap<Option<LaneId>, Vec<u32>>,
+    /// Hits behind the stretches that are kept.
+    beyond: usize,
     pub read_upto: Seq,
     pub end: Seq,
 }
@@ -57,16 +66,30 @@ impl Tally {
     }
 
     fn push(&mut self, seq: Seq, lane: Option<LaneId>) {
-        let before = self.count();
+        self.push_within(seq, lane, STRETCHES_MAX);
+    }
+
+    fn push_within(&mut self, seq: Seq, lane: Option<LaneId>, stretches_max: usize) {
+        let (before, place) = (self.count(), self.stretches.len());
         match self.stretches.last_mut() {
+            _ if self.beyond > 0 => self.beyond += 1,
             Some(newest) if newest.last.next() == seq && newest.lane == lane => newest.last = seq,
-            Some(_) | None => self.stretches.push(Stretch { first: seq, last: seq, lane, before }),
+            Some(_) if place >= stretches_max => self.beyond = 1,
+            Some(_) | None => {
+                self.stretches.push(Stretch { first: seq, last: seq, lane, before });
+                self.lanes.entry(lane).or_default().push(place as u32);
+            }
         }
     }
 
     /// Hits in all.
     pub fn count(&self) -> usize {
-        self.stretches.last().map_or(0, |s| s.upto(s.last))
+        self.stretches.last().map_or(0, |s| s.upto(s.last)).saturating_add(self.beyond)
+    }
+
+    /// The last hit whose place is known, where there are more than are kept.
+    pub fn cut_at(&self) -> Option<Seq> {
+        self.stretches.last().map(|s| s.last).filter(|_| self.beyond > 0)
     }
 
     /// The first hit behind `from`; whether that is known yet is the outer option.
@@ -87,9 +110,37 @@ impl Tally {
         self.stretches[..self.stretches.partition_point(|s| s.first <= seq)].last().map_or(0, |s| s.upto(seq))
     }
 
-    /// The hits of a lane from `first` on, in order; what is of no lane is of all.
-    pub fn hits_of(&self, lane: LaneId, first: Seq) -> impl Iterator<Item = Seq> + '_ {
-        self.hits_where(first, move |of| of.is_none_or(|of| of == lane))
+    /// The hits of a lane within `range`, in order; what is of no lane is of all.
+    pub fn hits_of(&self, lane: LaneId, range: RangeInclusive<Seq>) -> impl Iterator<Item = Seq> + '_ {
+        let (first, last) = range.into_inner();
+        let [mut own, mut of_all] = [Some(lane), None].map(|lane| self.places(lane, first, last));
+        let in_order = std::iter::from_fn(move || {
+            let is_own = match (own.first(), of_all.first()) {
+                (Some(a), Some(b)) => a < b,
+                (own, _) => own.is_some(),
+            };
+            let places = if is_own { &mut own } else { &mut of_all };
+            let (next, rest) = places.split_first()?;
+            *places = rest;
+            Some(&self.stretches[*next as usize])
+        });
+        in_order.flat_map(move |s| (s.first.max(first).0..=s.last.min(last).0).map(Seq))
+    }
+
+    /// The last hit of a lane within `range`.
+    pub fn last_of(&self, lane: LaneId, range: RangeInclusive<Seq>) -> Option<Seq> {
+        let (first, last) = range.into_inner();
+        let newest = [Some(lane), None].map(|lane| self.places(lane, first, last).last().copied());
+        let stretch = self.stretches.get(newest.into_iter().flatten().max()? as usize)?;
+        Some(stretch.last.min(last))
+    }
+
+    /// Of a lane's stretches, or of those of none, the ones that reach into a range.
+    fn places(&self, lane: Option<LaneId>, first: Seq, last: Seq) -> &[u32] {
+        let places = self.lanes.get(&lane).map_or(&[][..], Vec::as_slice);
+        let from = places.partition_point(|at| self.stretches[*at as usize].last < first);
+        let places = if first <= last { &places[from..] } else { &[] };
+        &places[..places.partition_point(|at| self.stretches[*at as usize].first <= last)]
     }
 
     /// Whether it holds at an event from `first` to `last`.
@@ -99,13 +150,8 @@ impl Tally {
 
     /// The hits from `first` on, in order.
     pub fn hits_from(&self, first: Seq) -> impl Iterator<Item = Seq> + '_ {
-        self.hits_where(first, |_| true)
-    }
-
-    fn hits_where(&self, first: Seq, is_wanted: impl Fn(Option<LaneId>) -> bool) -> impl Iterator<Item = Seq> {
         let stretches = &self.stretches[self.stretches.partition_point(|s| s.last < first)..];
-        let wanted = stretches.iter().filter(move |s| is_wanted(s.lane));
-        wanted.flat_map(move |s| (s.first.max(first).0..=s.last.0).map(Seq))
+        stretches.iter().flat_map(move |s| (s.first.max(first).0..=s.last.0).map(Seq))
     }
 }
 
@@ -135,6 +181,14 @@ impl Scan {
             // It was thought to be whole: from the beginning.
             (self.state, self.tally) = (Some(Box::default()), Arc::new(Tally { end, ..Tally::default() }));
         }
+        self.give_back();
+    }
+
+    /// What is read to its end needs no state any more.
+    fn give_back(&mut self) {
+        if self.tally.is_whole() && !self.grows {
+            self.state = None;
+        }
     }
 
     /// Takes up the next event.
@@ -149,9 +203,7 @@ impl Scan {
         if self.probe.holds(envelope, state) {
             tally.push(envelope.seq, envelope.episode.map(|_| envelope.lane));
         }
-        if tally.is_whole() && !self.grows {
-            self.state = None;
-        }
+        self.give_back();
     }
 }
 
@@ -168,7 +220,7 @@ impl Probe for Errors {
     }
 }
 
-/// Words in what is shown of an event: the same that a row of the thought chain holds.
+/// Words in a row of the thought chain: at the event that makes the row, or brings the words into it. A row counts once.
 pub struct Words {
     needle: String,
 }
@@ -178,50 +230,48 @@ impl Words {
     pub fn new(needle: &str) -> Self {
         Self { needle: needle.to_lowercase() }
     }
-}
 
-impl Probe for Words {
-    fn holds(&self, envelope: &Envelope, _: &DashState) -> bool {
-        let has = |text: &str| text.to_lowercase().contains(&self.needle);
-        match &envelope.event {
-            Event::EpisodeStarted(e) => has(&e.goal),
-            Event::ObservationReceived(e) => has(&e.observation.text) || has(&e.observation.compact),
-            Event::MessageCompleted(e) => has(&e.thought),
-            Event::ToolCallStarted(e) => has(&e.call.display()),
-            Event::ToolCallFinished(e) => has(&e.result),
-            Event::TransitionRecorded(e) => matches!(&e.action, RecordedAction::Text(text) if has(text)),
-            Event::EpisodeEnded(e) => has(&e.truth),
-            Event::MemoryCompressed(_) => has("memory compressed"),
-            // The first one of a run has no row.
-            Event::CheckpointSwapped(e) => e.from.as_ref().is_some_and(|from| has(&from.0) || has(&e.to.0) || has("swap")),
-            // These have no row in the thought chain.
-            Event::RunStarted(_)
-            | Event::BranchStarted(_)
-            | Event::PhaseEntered(_)
-            | Event::ThoughtDelta(_)
-            | Event::DecisionSettled(_)
-            | Event::RunStateChanged(_)
-            | Event::PaceChanged(_)
-            | Event::PolicyStateChanged(_)
-            | Event::CheckpointListed(_)
-            | Event::CheckpointSaved(_)
-            | Event::CheckpointVerified(_)
-            | Event::UpdateCompleted(_)
-            | Event::EvaluationCompleted(_)
-            | Event::TelemetrySampled(_)
-            | Event::AlertStateChanged(_)
-            | Event::CommandAccepted(_)
-            | Event::CommandRejected(_)
-            | Event::SinkFailed(_)
-            | Event::SamplesDropped(_)
-            | Event::LogLine(_)
-            | Event::Elided(_)
-            | Event::Unknown { .. } => false,
+    fn are_in(&self, text: &str) -> bool {
+        text.to_lowercase().contains(&self.needle)
+    }
+
+    /// Whether this event made a row of the lane that has the words.
+    fn are_new(&self, lane: &LaneState, seq: Seq) -> bool {
+        lane.transcript.rows.last().is_some_and(|row| row.seq == seq && self.are_in_row(row))
+    }
+
+    fn are_in_row(&self, row: &Row) -> bool {
+        let has = |text: &str| self.are_in(text);
+        match &row.kind {
+            RowKind::EpisodeStart { goal, .. } => has(goal),
+            RowKind::Observation { text, compact } => has(text) || has(compact),
+            RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => has(text),
+            RowKind::Action { call, outcome, .. } => has(&call.display()) || outcome.as_ref().is_some_and(|o| has(&o.result)),
+            RowKind::Compressed { .. } => has("memory compressed"),
+            RowKind::Swapped { from, to } => has(&from.0) || has(&to.0) || has("swap"),
+            RowKind::EpisodeEnd { truth, .. } => has(truth),
         }
     }
 
-    fn asks_state(&self) -> bool {
-        false
+    /// Whether a call's result has them, and the call has not.
+    fn came_with(&self, result: &str, lane: &LaneState) -> bool {
+        let transcript = &lane.transcript;
+        let open = transcript.open_row().and_then(|at| transcript.rows.get(at));
+        open.is_some_and(|row| matches!(&row.kind, RowKind::Action { call, .. } if !self.are_in(&call.display()))) && self.are_in(result)
+    }
+}
+
+impl Probe for Words {
+    fn holds(&self, envelope: &Envelope, state: &DashState) -> bool {
+        let lane = state.lanes.get(&envelope.lane);
+        if let Event::CheckpointSwapped(_) = &envelope.event {
+            // It is no lane's event, and has a row in each.
+            state.lanes.values().any(|lane| self.are_new(lane, envelope.seq))
+        } else if let Event::ToolCallFinished(e) = &envelope.event {
+            lane.is_some_and(|lane| self.came_with(&e.result, lane))
+        } else {
+            lane.is_some_and(|lane| self.are_new(lane, envelope.seq))
+        }
     }
 }
 
@@ -240,7 +290,11 @@ mod tests {
             assert_eq!(tally.hits_from(Seq(0)).collect::<Vec<_>>(), hits);
             for lane in [LaneId(0), LaneId(1)] {
                 let of_lane: Vec<Seq> = hits.iter().copied().filter(|s| lane_of(*s).is_none_or(|l| l == lane)).collect();
-                assert_eq!(tally.hits_of(lane, Seq(0)).collect::<Vec<_>>(), of_lane);
+                for (first, last) in (0..=10).flat_map(|first| (0..=10).map(move |last| (Seq(first), Seq(last)))) {
+                    let within: Vec<Seq> = of_lane.iter().copied().filter(|s| *s >= first && *s <= last).collect();
+                    assert_eq!(tally.hits_of(lane, first..=last).collect::<Vec<_>>(), within);
+                    assert_eq!(tally.last_of(lane, first..=last), within.last().copied());
+                }
             }
             assert_eq!(tally.count(), hits.len());
             for at in (0..=11).map(Seq) {
@@ -251,6 +305,33 @@ mod tests {
                 assert_eq!(tally.holds_within(at, at), hits.contains(&at));
             }
         }
+    }
+
+    #[test]
+    fn what_is_too_much_to_keep_is_counted_and_said() {
+        let mut tally = Tally { end: Seq(9), ..Tally::default() };
+        for (n, hits) in [(1, 1), (3, 2), (4, 3), (6, 4), (7, 5)] {
+            assert_eq!(tally.cut_at(), None.or((hits > 4).then_some(Seq(4))));
+            tally.push_within(Seq(n), Some(LaneId(0)), 2);
+            assert_eq!(tally.count(), hits);
+        }
+        assert_eq!((tally.cut_at(), tally.count_upto(Seq(9)), tally.hits_from(Seq(0)).count()), (Some(Seq(4)), 3, 3));
+    }
+
+    #[test]
+    fn a_scan_gives_its_state_back_when_the_run_ends_behind_it() {
+        struct Always;
+        impl Probe for Always {
+            fn holds(&self, _: &Envelope, _: &DashState) -> bool {
+                true
+            }
+        }
+        let mut scan = Scan::new(Arc::new(Always), Seq(1), true);
+        let event = Event::DecisionSettled(crate::event::DecisionSettled { duration_ns: 1 });
+        scan.note(&Envelope { seq: Seq(1), t_ns: 1, lane: LaneId(0), episode: None, step: None, event });
+        assert!(scan.tally.is_whole() && scan.state.is_some());
+        scan.note_end(Seq(1), false);
+        assert!(scan.state.is_none() && scan.tally.count() == 1);
     }
 
     #[test]

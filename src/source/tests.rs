@@ -277,3 +277,29 @@ fn tracks_are_kept_by_their_bytes_and_the_newest_always() {
     assert!(4 * each > 8 << 20, "all of them would be too much: {each} each");
     assert!((1..4).contains(&kept) && bytes <= (8 << 20).max(each), "{kept} tracks, {bytes} bytes, {each} each");
 }
+
+#[test]
+fn a_search_counts_rows_as_the_thought_chain_does() {
+    for name in NAMES {
+        let mut recording = Recording::open(&path(name)).unwrap();
+        let state = recording.state_at(recording.end()).unwrap();
+        for word in ["wait", "scale", "refused", "error", "latency"] {
+            let mut source = source(name);
+            source.look_for(Quest::Search, Arc::new(Words::new(word)));
+            read_out(&mut source, 50);
+            let rows = state.lanes[&LaneId(0)].transcript.rows.iter();
+            let texts = rows.map(|row| match &row.kind {
+                RowKind::EpisodeStart { goal, .. } => goal.to_string(),
+                RowKind::Observation { text, compact } => format!("{text}\n{compact}"),
+                RowKind::Thought { text, .. } | RowKind::Text { text } | RowKind::Note { text } => text.to_string(),
+                RowKind::Action { call, outcome, .. } => {
+                    format!("{}\n{}", call.display(), outcome.as_ref().map_or("", |o| o.result.as_str()))
+                }
+                RowKind::Compressed { .. } | RowKind::Swapped { .. } => String::new(),
+                RowKind::EpisodeEnd { truth, .. } => truth.to_string(),
+            });
+            let wanted = texts.filter(|text| text.to_lowercase().contains(word)).count();
+            assert_eq!(tally(&mut source, Quest::Search).count(), wanted, "{word} in {name}");
+        }
+    }
+}

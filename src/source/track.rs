@@ -43,6 +43,11 @@ pub struct Track {
 }
 
 impl Track {
+    /// Of which nothing was read yet.
+    pub fn begin(episode: &Episode) -> Self {
+        Self { lane: episode.lane, episode: episode.episode, first: episode.first, last: episode.last, ..Self::default() }
+    }
+
     pub fn is_whole(&self) -> bool {
         self.read_upto >= self.last
     }
@@ -105,9 +110,9 @@ impl Track {
     }
 }
 
-/// Makes a track from the episode's events.
+/// What it takes to make a track from the episode's events.
+#[derive(Default)]
 pub struct Tracker {
-    pub track: Track,
     /// Folds this lane alone. Its transcript holds only the newest rows, so that none falls out.
     state: DashState,
     /// Rows of the track that the fold can't change any more.
@@ -115,14 +120,8 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    pub fn new(episode: &Episode) -> Self {
-        let track = Track { lane: episode.lane, episode: episode.episode, first: episode.first, last: episode.last, ..Track::default() };
-        Self { track, state: DashState::default(), closed: 0 }
-    }
-
     /// Takes up the next event of the recording.
-    pub fn note(&mut self, envelope: &Envelope) {
-        let track = &mut self.track;
+    pub fn note(&mut self, track: &mut Track, envelope: &Envelope) {
         track.read_upto = envelope.seq.min(track.last);
         let is_here = envelope.lane == track.lane && envelope.episode == Some(track.episode);
         // A swap is no lane's event, and has a row in each.
@@ -140,15 +139,15 @@ impl Tracker {
         self.state.seq = Seq(envelope.seq.0.saturating_sub(1));
         let folded = self.state.apply(envelope).is_ok();
         if folded && !matches!(envelope.event, Event::ThoughtDelta(_) | Event::PhaseEntered(_)) {
-            self.take_rows();
+            self.take_rows(track);
         }
     }
 
-    fn take_rows(&mut self) {
-        let Some(lane) = self.state.lanes.get_mut(&self.track.lane) else { return };
+    fn take_rows(&mut self, track: &mut Track) {
+        let Some(lane) = self.state.lanes.get_mut(&track.lane) else { return };
         let rows = &lane.transcript.rows;
-        self.track.rows.truncate(self.closed);
-        self.track.rows.extend(rows.iter().cloned());
+        track.rows.truncate(self.closed);
+        track.rows.extend(rows.iter().cloned());
         // What follows the row that can still change is kept with it.
         let open = lane.transcript.open_row().unwrap_or(0);
         if open > 0 {

@@ -120,9 +120,8 @@ impl ReplayDesk {
             let next = episodes[at + 1..].iter().find(|e| e.lane == episode.lane).map(|e| e.first);
             // Up to there it is known what is of this episode, and what holds.
             let known = self.book.read_upto.min(tally.read_upto);
-            let mut hits =
-                tally.hits_of(episode.lane, episode.first).take_while(|hit| *hit <= known && next.is_none_or(|next| *hit < next));
-            let hit = if forward { hits.next() } else { hits.last() };
+            let within = episode.first..=next.map_or(known, |next| known.min(Seq(next.0.saturating_sub(1))));
+            let hit = if forward { tally.hits_of(episode.lane, within).next() } else { tally.last_of(episode.lane, within) };
             let is_whole = next.is_some_and(|next| known.next() >= next) || self.book.is_whole() && tally.is_whole();
             if hit.is_some() && (forward || is_whole) {
                 return Some(hit);

@@ -427,7 +427,7 @@ pub fn held(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> String 
 pub fn holds_here(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> bool {
     let beat = desk.replay.track.as_ref().and_then(|t| t.beat_at(state.seq).map(|i| (t.lane, t.beats[i].first)));
     match (desk.replay.tallies.get(&stop.quest()), beat) {
-        (Some(tally), Some((lane, first))) => tally.hits_of(lane, first).next().is_some_and(|hit| hit <= state.seq),
+        (Some(tally), Some((lane, first))) => tally.last_of(lane, first..=state.seq).is_some(),
         (Some(tally), None) => tally.holds_within(state.seq, state.seq),
         (None, _) => stop.held_last == Some(state.seq),
     }

@@ -307,6 +307,17 @@ impl Random {
                 let level = self.pick(&[LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug]);
                 LogLine { level, target: self.text(), text: self.text() }.into()
             }
+            "BranchStarted" => BranchStarted {
+                parent_lane: LaneId(self.below(3) as u32),
+                parent: EpisodeId(1 + self.below(9) as u32),
+                at_step: StepIndex(self.below(20) as u32),
+                cause: self.pick(&[BranchCause::Rewind, BranchCause::Fork]),
+                with: Variation { checkpoint: self.maybe(Self::checkpoint), ..Variation::default() },
+                state_hash: self.next(),
+                reward_sum: self.float(),
+                discounted_sum: self.float(),
+            }
+            .into(),
             // A seal makes these, a run does not.
             "Elided" => self.unknown(),
             other => panic!("add the kind {other} to the random runs"),

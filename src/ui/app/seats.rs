@@ -151,9 +151,10 @@ impl App {
     pub(super) fn study(&mut self) -> Result<bool, UiError> {
         let Some(playback) = self.source.playback() else { return Ok(false) };
         let desk = &mut self.desk.replay;
-        let before = (desk.book.read_upto, desk.track.take());
+        let progress = |t: &Option<std::sync::Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
+        let before = (desk.book.read_upto, progress(&desk.track));
         // The source need not copy what only it holds.
-        (desk.book, desk.tallies) = Default::default();
+        (desk.book, desk.tallies, desk.track) = Default::default();
         let read = playback.read_on(STUDY_BUDGET)?;
         desk.book = playback.book();
         desk.tallies = playback.tallies();
@@ -166,8 +167,7 @@ impl App {
         let episode = self.state.lane(lane).map(|l| l.episode.episode);
         let episode = episode.or_else(|| desk.book.first_of(lane).map(|e| e.episode));
         desk.track = episode.and_then(|episode| playback.track(lane, episode));
-        let progress = |t: &Option<std::sync::Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
-        let changed = read || progress(&before.1) != progress(&self.desk.replay.track) || before.0 != self.desk.replay.book.read_upto;
+        let changed = read || before.1 != progress(&self.desk.replay.track) || before.0 != self.desk.replay.book.read_upto;
         Ok(self.arrive() || changed)
     }
 
@@ -179,7 +179,11 @@ impl App {
         self.desk.replay.looking = None;
         match found {
             Some(seq) => self.arrive_at(&looking, seq),
-            None => self.notice = nothing_found(&looking),
+            None => {
+                let cut_at = quests.iter().filter_map(|quest| self.desk.replay.tallies.get(quest)?.cut_at()).min();
+                let more = cut_at.map(|seq| tr!("; too many to know those behind event {seq}", seq = seq));
+                self.notice = nothing_found(&looking) + &more.unwrap_or_default();
+            }
         }
         true
     }

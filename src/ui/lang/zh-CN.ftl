@@ -230,6 +230,7 @@ no-breakpoint-holds-before-this = 此前没有断点成立
 no-later-tool-error = 后面没有工具错误
 no-earlier-tool-error = 前面没有工具错误
 no-later-match-in-the-recording = 录制中后面没有匹配
+too-many-to-know-those-behind-event-seq = ；数量过多，事件 { $seq } 之后的位置未知
 no-earlier-match-in-the-recording = 录制中前面没有匹配
 the-recording-does-not-hold-episode-episode-yet = 录制中还没有回合 { $episode }
 

@@ -211,8 +211,7 @@ fn marked(scene: Scene<'_>, beats: &[Beat]) -> Vec<(usize, String)> {
     let mut marked: Vec<(usize, String)> = marks.chain(swaps.map(|swap| (step_of(swap.seq), "C".to_owned()))).collect();
     for stop in scene.desk.stops.breaks().filter(|s| s.at.is_none_or(|(lane, _)| lane == scene.view.lane)) {
         let tally = scene.desk.replay.tallies.get(&stop.quest());
-        let hits: Vec<Seq> =
-            tally.map_or_else(Vec::new, |t| t.hits_of(scene.view.lane, *range.start()).take_while(|s| s <= range.end()).collect());
+        let hits: Vec<Seq> = tally.map_or_else(Vec::new, |t| t.hits_of(scene.view.lane, range.clone()).collect());
         let place = stop.at.map(|(_, at)| at).filter(|at| hits.is_empty() && range.contains(at));
         marked.extend(hits.into_iter().chain(place).map(|seq| (step_of(seq), format!("b{}", stop.number))));
     }
