@@ -29,7 +29,7 @@ pub use header::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, VERSION};
 pub use hub::{Delivery, Hub, Subscription};
 pub use integrity::{Damage, Integrity};
 pub use line::write_json;
-pub use names::{is_taken, pin, stem};
+pub use names::{is_taken, label, pin, stem};
 pub use reader::{Ending, Glance, ReadError, Recording, files_of};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
 pub use seal::{SealError, Sealed, seal};

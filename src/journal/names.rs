@@ -1,5 +1,6 @@
 //! What lies beside a recording: its segments and its reserve.
 
+use crate::event::SafeText;
 use std::path::{Path, PathBuf};
 
 /// `NAME.1.jsonl` of `NAME.jsonl`: where the recording goes on after a file that can't be trusted with more.
@@ -51,6 +52,11 @@ pub fn is_taken(path: &Path) -> bool {
 pub fn stem(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     name.strip_suffix(".jsonl.zst").or_else(|| name.strip_suffix(".jsonl"))
+}
+
+/// The same to be shown: a file's name may hold anything.
+pub fn label(path: &Path) -> Option<String> {
+    stem(path).map(|stem| SafeText::new(stem).replace(['\n', '\t'], " "))
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -3,7 +3,7 @@
 use super::bench::{Bench, BenchPlan};
 use crate::cond::{Condition, Expression, Variable};
 use crate::event::{Envelope, MonotonicClock};
-use crate::journal::{Recording, stem};
+use crate::journal::{Recording, label, stem};
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
@@ -134,7 +134,7 @@ fn catalogue<'a>(directories: impl Iterator<Item = &'a PathBuf>) -> Vec<Recorded
 fn recorded(path: PathBuf) -> Option<Recorded> {
     let header = Recording::header_of(&path).ok()??;
     Some(Recorded {
-        name: stem(&path)?.to_owned(),
+        name: label(&path)?,
         path,
         started: header.started,
         agent: header.checkpoint.map(|c| c.id.0),

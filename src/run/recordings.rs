@@ -5,7 +5,7 @@ use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::configuration;
 use crate::cond::{Fact, Filter};
 use crate::event::SafeText;
-use crate::journal::{Glance, ReadError, SealError, Sealed, files_of, pin, seal, stem, write_json};
+use crate::journal::{Glance, ReadError, SealError, Sealed, files_of, label, pin, seal, write_json};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ const FACTS: [&str; 15] = [
 impl Row {
     /// None where the file is no recording, or the later segment of one.
     fn at(path: PathBuf) -> Result<Option<Self>, ReadError> {
-        let Some(name) = stem(&path).map(str::to_owned) else { return Ok(None) };
+        let Some(name) = label(&path) else { return Ok(None) };
         let is_pinned = pin(&path).exists();
         Ok(Glance::at(&path)?.map(|glance| Self { path, name, glance, is_pinned }))
     }
@@ -115,7 +115,7 @@ impl Row {
         let started = header.started.get(..19).unwrap_or(&header.started);
         format!(
             "{:<28} {started:<19} {:<8} {:<5} {:>5} {agent:<20} {events:>9} {seconds:>9} {bytes:>12} {state}{marks}",
-            one_line(&self.name),
+            self.name,
             header.env.name,
             header.level.to_string(),
             header.lanes
@@ -131,7 +131,7 @@ fn heads() -> String {
     )
 }
 
-/// A file's name may hold anything.
+/// A path may hold anything.
 fn one_line(text: &str) -> String {
     SafeText::new(text).replace(['\n', '\t'], " ")
 }

@@ -1,10 +1,17 @@
 //! A recording as text for people.
 
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, Event, SafeText};
 use std::io::Write;
 
-/// Writes what a reader of the transcript wants of this event; most events are nothing to read.
+/// Writes what a reader of the transcript wants of this event; most events are nothing to read. Names in it are what a recording says, and
+/// are made safe with the rest.
 pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
+    let mut text = Vec::new();
+    compose(&mut text, envelope)?;
+    out.write_all(SafeText::new(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+fn compose(out: &mut Vec<u8>, envelope: &Envelope) -> std::io::Result<()> {
     let step = envelope.step.unwrap_or_default();
     match &envelope.event {
         Event::RunStarted(e) => {
@@ -62,5 +69,20 @@ pub fn write(out: &mut impl Write, envelope: &Envelope) -> std::io::Result<()> {
         | Event::SamplesDropped(_)
         | Event::Elided(_)
         | Event::Unknown { .. } => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CheckpointId, CheckpointSwapped, LaneId, Seq};
+
+    #[test]
+    fn a_name_of_a_recording_does_nothing_to_a_terminal() {
+        let to = CheckpointId::from("a\u{1b}]0;x\u{7}\u{9b}\u{202e}");
+        let event = CheckpointSwapped { from: None, to, sha256: String::new() }.into();
+        let mut out = Vec::new();
+        write(&mut out, &Envelope { seq: Seq(1), t_ns: 0, lane: LaneId(0), episode: None, step: None, event }).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "checkpoint a␛]0;x␇⟨U+009B⟩⟨U+202E⟩ serves\n");
     }
 }
