@@ -112,7 +112,7 @@ pub fn give_back() {
 /// At the left end of a line: a character whose width is ambiguous, and the question where the cursor is now (CPR).
 const MEASURE: &[u8] = "\x1b[H\u{a7}\x1b[6n".as_bytes();
 /// Longest wait for an answer to begin: it comes in a round trip.
-const MEASURE_WAIT: Duration = Duration::from_millis(300);
+const MEASURE_WAIT: Duration = Duration::from_millis(120);
 /// Longest wait for the rest of an answer that has begun.
 const MEASURE_REST: Duration = Duration::from_millis(900);
 /// Bytes that are waited for: an answer, and keys that were pressed meanwhile.
