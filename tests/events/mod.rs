@@ -72,9 +72,15 @@ impl Random {
         self.pick(&[ErrorType::Format, ErrorType::UnknownTool, ErrorType::Schema, ErrorType::Refused, ErrorType::Timeout])
     }
 
+    fn variation(&mut self) -> Variation {
+        let first = Overriding { action: self.maybe(Self::call), result: self.maybe(Self::text) };
+        Variation { checkpoint: self.maybe(Self::checkpoint), seed: self.maybe(|r| Seed(r.next())), first }
+    }
+
     fn command(&mut self) -> Command {
         let checkpoint = self.checkpoint();
         let seed = Seed(self.next());
+        let with = self.variation();
         self.pick(&[
             Command::Pause,
             Command::Resume,
@@ -82,6 +88,9 @@ impl Random {
             Command::SetPace(Pace::Times(0.25)),
             Command::Swap { checkpoint },
             Command::Reseed { seed },
+            Command::Rewind { lane: LaneId(2), at: StepIndex(4) },
+            Command::Fork { lane: LaneId(0), episode: Some(EpisodeId(3)), at: StepIndex(1), with: with.clone() },
+            Command::Override { lane: LaneId(1), with: with.first },
             Command::Shutdown,
         ])
     }
@@ -93,7 +102,7 @@ impl Random {
 
     /// Kinds of a run's inner loop come most often.
     pub fn event(&mut self) -> Event {
-        let kind = if self.below(4) > 0 { self.below(12) } else { self.below(Event::KINDS.len() + 1) };
+        let kind = if self.below(4) > 0 { self.below(13) } else { self.below(Event::KINDS.len() + 1) };
         match Event::KINDS.get(kind) {
             Some(kind) => self.event_of(kind),
             None => self.unknown(),
@@ -227,6 +236,17 @@ impl Random {
         match kind {
             "RunStarted" => self.run_started().into(),
             "EpisodeStarted" => self.episode_started().into(),
+            "BranchStarted" => BranchStarted {
+                parent_lane: LaneId(self.below(3) as u32),
+                parent: EpisodeId(self.below(9) as u32),
+                at_step: StepIndex(self.pick(&[0, 1, 7, u32::MAX])),
+                cause: self.pick(&[BranchCause::Rewind, BranchCause::Fork]),
+                with: self.variation(),
+                state_hash: self.next(),
+                reward_sum: self.float(),
+                discounted_sum: self.float(),
+            }
+            .into(),
             "PhaseEntered" => PhaseEntered { phase: self.pick(&[Phase::Observe, Phase::Think, Phase::Act, Phase::Settle]) }.into(),
             "ObservationReceived" => ObservationReceived { observation: self.observation() }.into(),
             "ThoughtDelta" => ThoughtDelta { text: self.text(), tokens: self.pick(&[0, 1, 2, u32::MAX - 1]) }.into(),
