@@ -143,6 +143,21 @@ fn the_width_of_ambiguous_characters_is_asked_of_the_terminal() {
     }
 }
 
+/// The picture comes, nothing of the answer is a key, and a signal gives the terminal back.
+#[test]
+fn an_absurd_or_torn_answer_holds_nothing_up() {
+    for answer in ["\x1b[99999;99999R", "\x1b[18446744073709551616;1R", "\x1b[1;2", "\x1b[R", "\x1b"] {
+        let mut console = Console::start(&QUIET, 100, 30);
+        console.keys(answer);
+        console.until_shown("LIVE");
+        console.until("the run goes on", |c| c.screen(100, 30).contains("ep 1"));
+        assert!(!console.screen(100, 30).contains("PAUSED"), "{answer:?}");
+        console.signal(rustix::process::Signal::TERM);
+        console.ended();
+        console.assert_given_back();
+    }
+}
+
 #[test]
 fn space_pauses_help_opens_and_quitting_asks_first() {
     let mut console = live();

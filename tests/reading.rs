@@ -190,6 +190,10 @@ fn a_recording_that_grows_is_followed_to_its_end() {
         let mut append = |journal: &mut Journal, count: usize| {
             for _ in 0..count {
                 let event = random.event();
+                // A run that says that it has ended grows no more.
+                if matches!(&event, Event::RunStateChanged(e) if e.state == RunState::Ended) {
+                    continue;
+                }
                 journal.append(random.place(), event);
                 if random.below(5) == 0 {
                     journal.commit().unwrap();
@@ -432,5 +436,30 @@ fn what_reading_found_is_told_while_the_file_grows() {
         journal.commit().unwrap();
         assert!(recording.follow().unwrap());
         assert_eq!(recording.integrity().damage.len(), 1);
+    }
+}
+
+#[test]
+fn a_damaged_frame_of_a_sealed_recording_costs_its_own_events_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("long.jsonl");
+    record(&path, 3, 12_000);
+    assert!(std::fs::metadata(&path).unwrap().len() > 4 << 20, "it has several frames");
+    let sealed = seal(&path).unwrap().path;
+    let (end, all) = {
+        let mut whole = Recording::open(&sealed).unwrap();
+        (whole.end(), events_of(&mut whole, Seq(1), usize::MAX).len())
+    };
+    let mut bytes = std::fs::read(&sealed).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&sealed, bytes).unwrap();
+    for late in [false, true] {
+        let mut recording = if late { Recording::open_above(&sealed, 0).unwrap() } else { Recording::open(&sealed).unwrap() };
+        let read = events_of(&mut recording, Seq(1), usize::MAX).len();
+        assert!(read > all / 3 && read < all, "{read} of {all}");
+        assert_eq!(recording.state_at(end).unwrap().seq, end);
+        while recording.read_on(1 << 20).unwrap() {}
+        assert_eq!(recording.integrity().damage.len(), 1, "{:?}", recording.integrity().lines());
     }
 }

@@ -12,6 +12,8 @@ pub const FRAME_BYTES: u32 = 1 << 20;
 const FRAME_BYTES_MAX: u64 = 8 << 20;
 /// Recordings pack to a tenth or so; what packs better by far is made to fill memory or time.
 const RATIO_MAX: u64 = 1000;
+/// What stands in the place of a frame that is damaged: nothing that could be a line of a recording.
+const UNREADABLE: u8 = b'?';
 /// Unpacked frames that are kept.
 const KEPT: usize = 4;
 
@@ -26,7 +28,7 @@ pub struct Frames {
 impl Frames {
     pub fn open(file: File) -> io::Result<Self> {
         let packed = file.metadata()?.len();
-        let decoder = Decoder::new(file).map_err(|e| invalid(format!("it is packed, and has no table of its frames: {e}")))?;
+        let decoder = Decoder::new(file).map_err(|e| invalid(format!("it is packed and its table of frames is missing or damaged, as where a file was cut short ({e}); `zstd -dc` gives what stands before the damage")))?;
         let table = decoder.seek_table();
         let length = table.size_decomp();
         if table.num_frames() == 0 || table.max_frame_size_decomp() > FRAME_BYTES_MAX {
@@ -55,9 +57,11 @@ impl Frames {
         self.decoder.set_lower_frame(number).map_err(failed)?;
         self.decoder.set_upper_frame(number).map_err(failed)?;
         let mut unpacked = Vec::with_capacity(bytes as usize);
-        self.decoder.by_ref().take(bytes).read_to_end(&mut unpacked)?;
-        if unpacked.len() as u64 != bytes {
-            return Err(invalid(format!("frame {number} is shorter than the table says")));
+        match self.decoder.by_ref().take(bytes).read_to_end(&mut unpacked) {
+            Err(error) if error.raw_os_error().is_some() => return Err(error),
+            Ok(_) if unpacked.len() as u64 == bytes => {}
+            // The reader of lines finds that this is no line, tells which events are missing, and goes on behind it.
+            Ok(_) | Err(_) => unpacked = vec![UNREADABLE; bytes as usize],
         }
         if self.kept.len() >= KEPT {
             self.kept.pop_front();

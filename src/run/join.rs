@@ -241,14 +241,16 @@ pub fn record_to(named: Option<&Path>, off: bool, config: &Config) -> Result<Opt
     }
 }
 
-/// A new file in the recordings' directory, named by the time.
+/// A new file in the recordings' directory, named by the time and the process.
 fn recording_path(config: &Config) -> Result<PathBuf, Failure> {
     let directory = match &config.record.directory {
         Some(directory) => directory.clone(),
         None => Dirs::from_process().map_err(Failure::usage)?.state.join("recordings"),
     };
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let free = |n: u32| directory.join(if n == 0 { format!("{now}.jsonl") } else { format!("{now}-{n}.jsonl") });
+    // Consoles that start in the same second must not meet: the name of each has its process in it.
+    let own = format!("{now}-{}", std::process::id());
+    let free = |n: u32| directory.join(if n == 0 { format!("{own}.jsonl") } else { format!("{own}-{n}.jsonl") });
     Ok((0..1000).map(free).find(|p| !is_taken(p)).unwrap_or_else(|| free(1000)))
 }
 

@@ -180,23 +180,21 @@ pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options:
     let taken = Taken::take(options.mouse)?;
     // The Linux console and dumb terminals would show a question.
     let answers = !matches!(var("TERM").as_deref(), None | Some("" | "dumb" | "linux"));
-    if answers
-        && !caps.ascii
-        && options.ambiguous_width.is_none()
-        && let Some(columns) = ask_ambiguous_width()
-    {
-        look.caps.ambiguous_width = columns;
-    }
     let (tx, rx) = sync_channel(INPUTS);
+    // Before anything waits: a signal gives the terminal back from here on.
+    watch_signals(tx.clone())?;
+    let measures = answers && !caps.ascii && options.ambiguous_width.is_none();
+    let (columns, keys) = if measures { ask_ambiguous_width() } else { Default::default() };
+    look.caps.ambiguous_width = columns.unwrap_or(look.caps.ambiguous_width);
     let mut app = App::new(source, backstage, options, look);
     app.resume();
+    keys.into_iter().for_each(|key| app.incoming(Incoming::Terminal(key)));
     let asks = app.look.goes_by_background() && answers;
     if asks {
         // Sent behind the first picture.
         app.outbox.extend_from_slice(ASK_BACKGROUND);
     }
-    read_input(tx.clone(), Replies::new(asks.then(Instant::now)))?;
-    watch_signals(tx)?;
+    read_input(tx, Replies::new(asks.then(Instant::now)))?;
     let ended = show(&mut app, &taken, &rx)?;
     drop(taken);
     app.remember();

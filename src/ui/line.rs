@@ -211,6 +211,11 @@ impl Line {
     /// What was put in or taken out may have joined two graphemes.
     fn align(&mut self) {
         let cursor = self.cursor;
+        // Letters join nothing, and a pasted line is looked at for each of its characters.
+        let beside = [cursor.checked_sub(1).map(|at| self.text.as_bytes()[at]), self.text.as_bytes().get(cursor).copied()];
+        if beside.into_iter().flatten().all(|b| b.is_ascii()) {
+            return;
+        }
         let bound = self.bounds().find(|b| *b >= cursor).unwrap_or(self.text.len());
         self.cursor = bound;
     }

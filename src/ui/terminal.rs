@@ -111,18 +111,77 @@ pub fn give_back() {
 
 /// At the left end of a line: a character whose width is ambiguous, and the question where the cursor is now (CPR).
 const MEASURE: &[u8] = "\x1b[H\u{a7}\x1b[6n".as_bytes();
-/// Longest wait for an answer. It comes in a round trip; one that comes later becomes no key.
-const MEASURE_WAIT: Duration = Duration::from_millis(300);
+/// Longest wait for an answer to begin: it comes in a round trip.
+const MEASURE_WAIT: Duration = Duration::from_millis(120);
+/// Longest wait for the rest of an answer that has begun.
+const MEASURE_REST: Duration = Duration::from_millis(900);
+/// Bytes that are waited for: an answer, and keys that were pressed meanwhile.
+const MEASURE_BYTES_MAX: usize = 1024;
 
-/// Columns that the terminal gives characters of ambiguous width; unset where it does not say. To be asked before anything else reads
-/// from it; the first picture covers what was written.
-pub fn ask_ambiguous_width() -> Option<u8> {
-    Output::stdout().write_all(MEASURE).ok()?;
-    // crossterm asks once more and would wait for seconds where nothing is answered. It keeps the keys that come meanwhile.
-    if !has_input(MEASURE_WAIT) {
-        return None;
+/// Columns that the terminal gives characters of ambiguous width, unset where it does not say; and the keys that came meanwhile. To be
+/// asked before anything else reads from it; the first picture covers what was written.
+pub fn ask_ambiguous_width() -> (Option<u8>, Vec<TerminalEvent>) {
+    if Output::stdout().write_all(MEASURE).is_err() {
+        return (None, Vec::new());
     }
-    columns_before(cursor::position().ok()?.0)
+    let begun = Instant::now();
+    let mut bytes = Vec::new();
+    loop {
+        let answer = Answer::of(&bytes);
+        let until = if answer.is_begun { MEASURE_REST } else { MEASURE_WAIT };
+        let left = until.saturating_sub(begun.elapsed());
+        if answer.column.is_some() || left.is_zero() || bytes.len() > MEASURE_BYTES_MAX || !has_input(left) {
+            return (answer.column.and_then(|column| columns_before(column.saturating_sub(1))), answer.keys);
+        }
+        let mut more = [0; 256];
+        match rustix::io::read(io::stdin(), &mut more) {
+            Ok(count) if count > 0 => bytes.extend_from_slice(&more[..count]),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Ok(_) | Err(_) => return (None, answer.keys),
+        }
+    }
+}
+
+/// What bytes from the terminal say while an answer is waited for.
+#[derive(Debug, Default, PartialEq)]
+struct Answer {
+    /// Of the cursor, from 1.
+    column: Option<u16>,
+    /// A control sequence has begun and not ended.
+    is_begun: bool,
+    /// Plain characters beside it.
+    keys: Vec<TerminalEvent>,
+}
+
+impl Answer {
+    /// `CSI row ; column R` among keys (ECMA-48, 8.3.14). Other control sequences, whole or torn, become nothing.
+    fn of(bytes: &[u8]) -> Self {
+        let mut answer = Self::default();
+        let mut rest = bytes;
+        while let [first, after @ ..] = rest {
+            rest = after;
+            match (first, after) {
+                (0x1b, [b'[', body @ ..]) => {
+                    let Some(end) = body.iter().position(|b| (0x40..=0x7e).contains(b)) else {
+                        answer.is_begun = true;
+                        return answer;
+                    };
+                    if body[end] == b'R' && answer.column.is_none() {
+                        let numbers = std::str::from_utf8(&body[..end]).ok().and_then(|text| text.split_once(';'));
+                        answer.column = numbers.map(|(_, column)| column.parse().unwrap_or(u16::MAX));
+                    }
+                    rest = &body[end + 1..];
+                }
+                (0x1b, []) => answer.is_begun = true,
+                (b' '..=b'~', _) => {
+                    let key = event::KeyEvent::new(event::KeyCode::Char(char::from(*first)), event::KeyModifiers::NONE);
+                    answer.keys.push(TerminalEvent::Key(key));
+                }
+                (_, _) => {}
+            }
+        }
+        answer
+    }
 }
 
 /// Columns of what stands between the left end, which is 0, and the cursor.
@@ -224,6 +283,31 @@ pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
 mod tests {
     use super::*;
     use portable_pty::{PtySize, native_pty_system};
+
+    #[test]
+    fn an_answer_is_found_among_keys_whole_torn_and_absurd() {
+        let typed = |answer: &Answer| {
+            let char = |event: &TerminalEvent| match event {
+                TerminalEvent::Key(event::KeyEvent { code: event::KeyCode::Char(c), .. }) => Some(*c),
+                _ => None,
+            };
+            answer.keys.iter().filter_map(char).collect::<String>()
+        };
+        for (bytes, column, is_begun, keys) in [
+            (&b"\x1b[1;2R"[..], Some(2), false, ""),
+            (b"g\x1b[1;3Rt", Some(3), false, "gt"),
+            (b"\x1b[1;2", None, true, ""),
+            (b"\x1b", None, true, ""),
+            (b"\x1b[99999;99999R", Some(u16::MAX), false, ""),
+            (b"\x1b[18446744073709551616;1R", Some(1), false, ""),
+            (b"\x1b[R", None, false, ""),
+            (b"\x1b[A\x1b[<0;3;3M\x1b[1;2R", Some(2), false, ""),
+            (b"\xff\x00x", None, false, "x"),
+        ] {
+            let answer = Answer::of(bytes);
+            assert_eq!((answer.column, answer.is_begun, typed(&answer).as_str()), (column, is_begun, keys), "{bytes:?}");
+        }
+    }
 
     #[test]
     fn only_one_or_two_columns_are_a_width() {

@@ -11,11 +11,16 @@ use unicode_segmentation::UnicodeSegmentation;
 pub fn line(canvas: &mut Canvas<'_>, x: u16, y: u16, line: &Line) {
     let (before, behind) = line.parts();
     let room = canvas.width().saturating_sub(x + 1);
-    let mut shown = before;
-    while canvas.measure(shown) > room {
-        let Some(first) = shown.graphemes(true).next() else { break };
-        shown = &shown[first.len()..];
+    // From the cursor to the left, so that a long line costs no more than what is seen of it.
+    let (mut shown, mut cells) = (before.len(), 0);
+    for (at, grapheme) in before.grapheme_indices(true).rev() {
+        cells += canvas.measure(grapheme);
+        if cells > room {
+            break;
+        }
+        shown = at;
     }
+    let shown = &before[shown..];
     let x = canvas.text(x, y, shown, Role::Strong);
     let under = behind.graphemes(true).next();
     let x = canvas.text(x, y, under.unwrap_or("_"), Role::Selected);
