@@ -395,7 +395,7 @@ fn what_lies_beside_two_recordings_goes_with_the_last_of_them() {
     std::fs::write(&plain, bytes).unwrap();
     std::fs::write(dir.path().join("a.pin"), "").unwrap();
     record(&other, 2, 20);
-    assert_eq!(files_of(&plain), [plain.clone()]);
+    assert_eq!(files_of(&plain), vec![plain.clone()]);
     std::fs::remove_file(&plain).unwrap();
     assert_eq!(files_of(&sealed), [sealed.clone(), dir.path().join("a.pin")], "a recording of its own is no part of it");
 }
