@@ -7,7 +7,7 @@ use super::join::Started;
 use super::recordings::sealed_if_wanted;
 use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
-use crate::journal::{Delivery, Integrity, Recording};
+use crate::journal::{Delivery, Integrity, ReadError, Recording};
 use crate::source::{LiveSource, Playback, RecordingSource, SourceError};
 use crate::state::DashState;
 use crate::telemetry::{Sampler, SamplerSettings};
@@ -186,19 +186,42 @@ pub fn replay(
     let name = recording.path().display().to_string();
     let plan = BenchPlan::new(config, &recording.header().env.name, recording.header().level);
     let crew = Crew::new(recordings(config), None, plan);
-    let options = options(config, Some(name))?;
+    let mut options = options(config, Some(name))?;
+    let mut recording = recording;
+    // All that a training has to show lies behind its first event.
+    let training_end = if from.is_none() && stop.is_none() { training_end(&mut recording).map_err(Failure::usage)? } else { None };
+    if training_end.is_some() {
+        options.screen = ScreenId::Training;
+    }
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
     if speed.is_none() {
         source = source.made_watchable().map_err(Failure::usage)?;
     }
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
-    if let Some(seq) = stop.or(from) {
+    if let Some(seq) = stop.or(from).or(training_end) {
         source.set_playing(false);
         source.seek(seq);
     }
     let found = source.findings();
     ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?, false)?;
     Ok(found.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+/// Events that are looked at for an episode before the end of a recording is.
+const BEGINNING_EVENTS: usize = 16;
+
+/// Where a training's recording ends; unset for a recording with episodes.
+fn training_end(recording: &mut Recording) -> Result<Option<Seq>, ReadError> {
+    for envelope in recording.events_from(Seq(1))?.take(BEGINNING_EVENTS) {
+        // What is damaged is told when it is played.
+        let Ok(envelope) = envelope else { return Ok(None) };
+        if envelope.episode.is_some() || matches!(envelope.event, Event::RunStarted(_)) {
+            return Ok(None);
+        }
+    }
+    let end = recording.end();
+    let state = recording.state_at(end)?;
+    Ok((!state.updates.is_empty() && state.lanes.is_empty()).then_some(end))
 }
 
 /// A picture of the console at an event of a recording, without a terminal.

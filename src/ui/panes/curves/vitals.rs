@@ -154,7 +154,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let up = pane.scroll().up;
     let mut inner = pane.open(canvas, &badge);
     if newest.is_none() {
-        notice(&mut inner, &untrained(state));
+        notice(&mut inner, &untrained(pane.ctx));
         return;
     }
     let heading = Cells { name: tr!("figure"), value: tr!("newest"), verdict: String::new(), trend: tr!("last 20"), usual: tr!("usual") };
