@@ -312,6 +312,10 @@ pub fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
     if text.is_empty() {
         return vec![Effect::OpenCommand(format!("{name} "))];
     }
+    // No expression: `fields` is no name.
+    if text == "fields" {
+        return vec![Effect::TellFields];
+    }
     let what = match Preset::parse(text) {
         Some(Ok(preset)) => What::Preset(preset),
         Some(Err(reason)) => return vec![Effect::Notice(reason)],
