@@ -303,7 +303,8 @@ mod tests {
     #[test]
     fn a_word_that_a_name_can_never_be_is_refused() {
         let error = |source: &str| Condition::compile(source).err().map(|e| e.to_string()).unwrap_or_default();
-        for source in ["kind == 'TolCallFinished'", "'TolCallFinished' != kind && step > 3", "kind in ['EpisodeEnded', 'TolCallFinished']"] {
+        for source in ["kind == 'TolCallFinished'", "'TolCallFinished' != kind && step > 3", "kind in ['EpisodeEnded', 'TolCallFinished']"]
+        {
             let told = error(source);
             assert!(told.contains("`kind` is never `TolCallFinished` (did you mean `ToolCallFinished`?)"), "{source}: {told}");
         }

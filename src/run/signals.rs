@@ -1,12 +1,12 @@
 //! Signals that end a run in good order.
 
+use super::training_record::TrainingRecord;
 use crate::event::{Command, CommandSender};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use super::training_record::TrainingRecord;
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shuts the engine down on the first SIGINT, SIGTERM or SIGHUP; the second one ends the process at once. The number that comes back is that of the
 /// signal, 0 before one has come.

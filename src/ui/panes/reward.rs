@@ -89,19 +89,22 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
 
 /// Share of successes of the newest.
 pub fn success_newest(state: &DashState) -> String {
-    let Some(ratio) = state.success_ratio(SUCCESS_WINDOW) else { return tr!("success n/a (no episode has ended)") };
-    // What was cut short does not count.
-    let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
-    tr!("success {ratio} of the last {n}", ratio = format::percent(ratio), n = whole.min(SUCCESS_WINDOW))
+    let n = state.judged().take(SUCCESS_WINDOW).count();
+    match (state.success_ratio(SUCCESS_WINDOW).map(format::percent), state.has_swapped()) {
+        (None, false) => tr!("success n/a (no episode has ended)"),
+        (None, true) => tr!("success n/a (no episode since the swap)"),
+        (Some(ratio), false) => tr!("success {ratio} of the last {n}", ratio = ratio, n = n),
+        (Some(ratio), true) => tr!("success {ratio} of {n} since the swap", ratio = ratio, n = n),
+    }
 }
 
 /// Share of successes: of the newest, and of all.
 pub fn success(state: &DashState) -> String {
     let newest = success_newest(state);
-    if state.success_ratio(SUCCESS_WINDOW).is_none() {
+    let of = state.episodes_total.saturating_sub(state.aborted_total);
+    if of == 0 {
         return newest;
     }
-    let of = state.episodes_total.saturating_sub(state.aborted_total);
     format!("{newest}  {}", tr!("{n} of {of} in all", n = state.successes_total, of = of))
 }
 
