@@ -16,7 +16,7 @@ use crate::ui::keymap::KeyMap;
 use crate::ui::lang::Lang;
 use crate::ui::recording_failure;
 use crate::ui::session::Said;
-use crate::ui::theme::{Caps, Theme, Tier};
+use crate::ui::theme::{Caps, Theme, Tier, may_be_utf8};
 use crate::ui::view::{Context, PlaybackView, ScreenId, View};
 use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
@@ -239,6 +239,11 @@ pub fn shot(
     let area = Rect::new(0, 0, number(columns)?, number(rows)?);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format: shot::Format = extension.parse().map_err(Failure::usage)?;
+    // A drawn picture has its own letters; text is read where the locale holds.
+    let is_text = match format {
+        shot::Format::Text | shot::Format::Ansi => true,
+        shot::Format::Svg | shot::Format::Png => false,
+    };
     // A pipe would be waited for until somebody reads it.
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
         return Err(Failure::usage(format!("{}: is no regular file; name one that can be made", path.display())));
@@ -248,7 +253,7 @@ pub fn shot(
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
         tier: tier(config).unwrap_or(Tier::Truecolor),
-        ascii: config.ui.ascii.unwrap_or(false),
+        ascii: config.ui.ascii.unwrap_or_else(|| is_text && !may_be_utf8(|name| std::env::var(name).ok())),
         charts: charts(config),
         ambiguous_width: config.ui.ambiguous_width.unwrap_or(1),
     };

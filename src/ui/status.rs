@@ -91,6 +91,8 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
                 add(1, tr!("ep {ep} step {step}/{last}", ep = lane.episode.episode, step = step, last = last), Role::Strong);
                 let at = cx.state.t_ns.saturating_sub(track.t_ns_first);
                 let all = track.t_ns_last.saturating_sub(track.t_ns_first);
+                // What comes behind the episode is no time of it.
+                let at = at.min(all);
                 add(5, format!("t {}/{}", format::clock_tenths(at), format::clock_tenths(all)), Role::Strong);
             }
             None => {

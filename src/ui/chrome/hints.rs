@@ -70,7 +70,7 @@ fn hint(action: Action, cx: &Context<'_>) -> Option<Hint> {
 }
 
 /// What the key does now.
-fn toggle_word(cx: &Context<'_>) -> String {
+pub fn toggle_word(cx: &Context<'_>) -> String {
     match (cx.playback, cx.state.run_state) {
         (Some(p), _) if p.playing => tr!("pause"),
         (Some(p), _) if p.head >= p.end && !cx.desk.replay.grows => tr!("again"),

@@ -986,7 +986,7 @@ Quitting-ends-this-run-whose-recording-FAILED-what-was-not-committed-is-lost-rea
 tokens-by-advantage-above-0-05-below-0-05-0-between = 按优势标记 token：+ 高于 0.05，- 低于 -0.05，其间为 0
 n-a-no-sample-was-recorded-up-to-here = n/a：到此为止没有录制任何采样
 n-a-no-training-in-this-run-pilothouse-train-records-one-and-its-recording-shows-its-curves-here = n/a（本次运行没有训练）：pilothouse train 会录制训练，其录制在此显示曲线
-no-evaluation-in-this-run-a-recording-with-EvaluationCompleted-events-shows-them-here-gc-evaluates-checkpoints-now = 本次运行没有评估：含评估事件的录制会在此显示；gc 可立即评估检查点
+no-evaluation-in-this-run-gc-evaluates-checkpoints = 本次运行没有评估；gc 评估检查点
 P-serves-the-chosen-one-after-swap-and-its-name-were-typed-to-go-back-serve-the-previous-one-in-the-same-way-Canary-guards-rollback-and-undo-are-not-built-yet = P 在输入 swap 与名称后上线所选检查点；要退回，以同样方式上线前一个。金丝雀、护栏、回滚与撤销尚未实现
 evaluated-at-level-level = 评估级别 { $level }
 verifying-id-it-waits-for-what-was-asked-before-esc-cancels = 正在校验 { $id }；排在先前的请求之后；esc 取消
@@ -1037,3 +1037,8 @@ UNFINISHED = 未结束
 step-step-of-every-episode-from-now-on = 此后每个回合的第 { $step } 步
 n-times = { $n } 次
 none-since-the-watch-was-set = 设置监视后还没有
+smoothed-by-weight = 平滑 { $weight }
+filter-text = 筛选 { $text }
+play = 播放
+again = 重播
+resume = 继续

@@ -118,3 +118,42 @@ fn last_episode(row: &EpisodeRow) -> (String, Role) {
     let (sum, hybrid) = (format!("{:.2}", end.episode_return), format!("{:.2}", end.hybrid));
     (tr!("last {word} episode {n}  return {sum}  hybrid {hybrid}", word = word, n = row.episode, sum = sum, hybrid = hybrid), role)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CheckpointId, EpisodeEnded, EpisodeEnding, EpisodeId, LaneId, Seed, Seq};
+    use crate::state::SwapRow;
+
+    fn ended(checkpoint: &str, success: bool) -> EpisodeRow {
+        let end = EpisodeEnded {
+            ending: EpisodeEnding::Terminated,
+            episode_return: 0.0,
+            final_reward: 0.0,
+            hybrid: 0.0,
+            success,
+            length: 1,
+            tool_errors: 0,
+            thought_fidelity: None,
+            truth: "".into(),
+        };
+        let checkpoint = Some(CheckpointId(checkpoint.into()));
+        EpisodeRow { seq: Seq(1), t_ns: 1, lane: LaneId(0), episode: EpisodeId(1), seed: Seed(1), checkpoint, end }
+    }
+
+    #[test]
+    fn success_is_of_the_policy_that_serves() {
+        let mut state = DashState::default();
+        (0..6).for_each(|_| state.episodes.push(ended("a", false)));
+        state.serving = Some(CheckpointId("a".into()));
+        assert_eq!(success_newest(&state), "success 0.0% of the last 6");
+        state.swaps.push(SwapRow { seq: Seq(2), t_ns: 2, from: state.serving.clone(), to: CheckpointId("b".into()) });
+        state.serving = Some(CheckpointId("b".into()));
+        assert_eq!(success_newest(&state), "success n/a (no episode since the swap)");
+        // It began with the policy before.
+        state.episodes.push(ended("a", false));
+        state.episodes.push(ended("b", true));
+        assert_eq!((state.success_ratio(50), state.judged().count()), (Some(1.0), 1));
+        assert!(success_newest(&state).ends_with("of 1 since the swap"), "{}", success_newest(&state));
+    }
+}

@@ -160,8 +160,10 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let heading = Cells { name: tr!("figure"), value: tr!("newest"), verdict: String::new(), trend: tr!("last 20"), usual: tr!("usual") };
     heading.draw(&mut inner, 0, (Role::Dim, Role::Dim), None);
     let height = inner.height();
-    for (y, figure) in (1..height).zip(Figure::TRAINING.iter().skip(up)) {
-        draw_figure(&mut inner, y, state, *figure);
+    // What there is stands above what this training lacks.
+    let (there, absent): (Vec<Figure>, Vec<Figure>) = Figure::TRAINING.iter().partition(|f| f.has_values(state, None));
+    for (y, figure) in (1..height).zip(there.into_iter().chain(absent).skip(up)) {
+        draw_figure(&mut inner, y, state, figure);
     }
     more(&mut inner, rows(state).saturating_sub(up + usize::from(height)));
 }
@@ -200,6 +202,8 @@ const NAME: u16 = 19;
 const VALUE: u16 = 9;
 const VERDICT: u16 = 6;
 const WORD: u16 = 9;
+/// A shorter trend says little.
+const SPARKS_MIN: u16 = 8;
 
 /// A phone has shorter names.
 fn name_cells(width: u16) -> u16 {
@@ -218,17 +222,19 @@ impl Cells {
             canvas.text_upto(x, x + cells - 1, y, cell, role);
             x += cells;
         }
-        let sparks = TREND as u16 + 1;
-        if width >= x + sparks + 12 {
+        // The trend matters more than what is usual, which the verdict says in a word.
+        let sparks = (TREND as u16).min(width.saturating_sub(x));
+        if sparks >= SPARKS_MIN {
             if let Some(values) = values {
+                let values = &values[values.len().saturating_sub(usize::from(sparks))..];
                 let finite = values.iter().copied().filter(|v| v.is_finite());
                 let range = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-                let line = sparkline(values, 0, TREND as u16, range, canvas.glyphs());
+                let line = sparkline(values, 0, sparks, range, canvas.glyphs());
                 canvas.text(x, y, &line, Role::Curve);
             }
-            x += sparks;
+            x += sparks + 1;
         }
-        if width >= x + 8 {
+        if width >= x + 12 {
             canvas.text_upto(x, width, y, &self.usual, Role::Dim);
         }
     }
