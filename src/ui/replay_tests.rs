@@ -372,7 +372,7 @@ fn a_watched_value_is_shown_wherever_the_playhead_goes_and_stops_nothing() {
     keys(&mut app, ":watch tool-error\n");
     keys(&mut app, "w\n");
     let text = shown(&app);
-    assert!(text.contains("watch 1  reward_sum  ") && text.contains("watch 2  tool-error  held"), "{text}");
+    assert!(text.contains("watch 1  reward_sum  ") && text.contains("watch 2  tool-error  hit"), "{text}");
     keys(&mut app, "\x1b:watch delete 1\n");
     assert_eq!(app.desk.stops.watches().map(|s| s.number).collect::<Vec<_>>(), [2], "{}", app.notice);
     keys(&mut app, ":watch delete 9\n");

@@ -104,9 +104,11 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
             add(2, tr!("lane {lane}/{all}", lane = cx.view.lane, all = cx.state.lanes.len()), Role::Strong);
         }
     }
-    if let Some(run) = &cx.state.run {
-        let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
+    let run = cx.state.run.as_ref();
+    if let Some(agent) = cx.state.serving.as_ref().map(ToString::to_string).or_else(|| run.map(|r| r.agent.to_string())) {
         add(3, agent, Role::Strong);
+    }
+    if let Some(run) = run {
         add(7, format!("{} {}", run.env, run.level), Role::Strong);
         add(8, tr!("seed {seed}", seed = run.seed), Role::Strong);
     }
@@ -274,7 +276,7 @@ mod tests {
         };
         let state = typical();
         let agent = state.serving.as_ref().map_or_else(|| state.run.as_ref().unwrap().agent.to_string(), ToString::to_string);
-        for (playback, width) in [(Some(&playback), 80), (None, 80), (None, 45)] {
+        for (playback, width) in [(Some(&playback), 80), (None, 80), (None, 60)] {
             let bar = bar(&state, playback, true, None, width);
             assert!(bar.contains(&agent), "{width}: {bar}");
         }

@@ -811,7 +811,6 @@ LIVE-run-ended = 实时运行已结束
 
 name-takes-no-number = { $name } 不带数字
 name-needs-one-number-such-as-name-0-1 = { $name } 需要一个数字，如 { $name } 0.1
-step-step = 第 { $step } 步
 there-is-no-step-yet-to-stop-at = 还没有可停的步
 Breakpoints = 断点
 Presets-of-break = :break 的预设

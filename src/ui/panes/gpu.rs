@@ -211,9 +211,9 @@ mod tests {
             throughput(&state)
         };
         (1..=40).for_each(|n| drop(call(f64::from(n) / 10.0)));
-        assert_eq!(call(5.0), "41 decisions (8.2/s in 5 s)  0 tokens");
+        assert_eq!(call(5.0), "41 decisions (8.20/s in 5 s)  0 tokens");
         // An hour's pause later.
-        assert_eq!(call(3_600.0), "42 decisions (0.0333/s in 30 s)  0 tokens");
+        assert_eq!(call(3_600.0), "42 decisions (0.033/s in 30 s)  0 tokens");
         assert_eq!(state.seq, Seq(42));
     }
 }

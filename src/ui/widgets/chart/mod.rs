@@ -154,7 +154,10 @@ impl Chart<'_> {
         if seen.len() * POINT_CELLS_MIN > usize::from(plot.width()) {
             return;
         }
-        let symbol = if plot.glyphs().plain() { "o" } else { "⣿" };
+        let symbol = match plot.glyphs().curve() {
+            ChartGlyphs::Braille => "⣿",
+            ChartGlyphs::Block | ChartGlyphs::Ascii => "o",
+        };
         for point in seen {
             let Ok(column) = usize::try_from(self.scale.column(point.x_last)) else { continue };
             plot.text((column / dots_x) as u16, (row(point.last, range, rows) / dots_y) as u16, symbol, role(index));
