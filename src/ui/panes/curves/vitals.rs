@@ -204,6 +204,7 @@ const VERDICT: u16 = 6;
 const WORD: u16 = 9;
 /// A shorter trend says little.
 const SPARKS_MIN: u16 = 8;
+const SPARKS_ALONE_MIN: u16 = 10;
 
 /// A phone has shorter names.
 fn name_cells(width: u16) -> u16 {
@@ -218,10 +219,16 @@ impl Cells {
         let name = name_cells(width);
         canvas.text_upto(0, name - u16::from(name > 1), y, &self.name, text);
         let mut x = name;
-        for (cell, cells, role) in [(&self.value, VALUE, text), (&self.verdict, VERDICT, verdict), (&self.trend, WORD, text)] {
+        for (cell, cells, role) in [(&self.value, VALUE, text), (&self.verdict, VERDICT, verdict)] {
             canvas.text_upto(x, x + cells - 1, y, cell, role);
             x += cells;
         }
+        // A trend that is seen needs no word where there is room for one of them alone.
+        let is_seen = width >= x + SPARKS_ALONE_MIN && width < x + WORD + SPARKS_MIN;
+        if !is_seen || values.is_none() {
+            canvas.text_upto(x, x + WORD - 1, y, &self.trend, text);
+        }
+        x += if is_seen { 0 } else { WORD };
         // The trend matters more than what is usual, which the verdict says in a word.
         let sparks = (TREND as u16).min(width.saturating_sub(x));
         if sparks >= SPARKS_MIN {
