@@ -182,6 +182,30 @@ fn a_killed_run_leaves_a_recording_that_replays_to_its_last_commit() {
     assert!(message.contains("unfinished") && !message.contains("damaged"), "{message}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_training_that_is_stopped_ends_its_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("t.jsonl"), dir.path().join("out"));
+    let child = Command::new(env!("CARGO_BIN_EXE_pilothouse"))
+        .args(["train", "bc", "--out", out.to_str().unwrap(), "--record", path.to_str().unwrap()])
+        .env("HOME", dir.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Not timed: it waits until the training has begun, long before its first update.
+    while !std::fs::read_to_string(&path).is_ok_and(|t| t.contains("LogLine")) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 1, "{}", text(&output.stderr));
+    let integrity = pilothouse::journal::Integrity::check(&path).unwrap();
+    assert!(integrity.is_intact(), "{:?}", integrity.lines());
+}
+
 #[test]
 fn bad_input_is_named_and_exits_with_2() {
     let dir = tempfile::tempdir().unwrap();
@@ -359,17 +383,23 @@ fn until_and_from_cut_a_transcript() {
     assert_eq!(run(&["--from", "1/2"])[0]["step"], 2);
 }
 
-#[test]
-fn the_readme_lists_every_key() {
+/// Writes a generated part of the README, or compares it.
+fn readme_holds(part: &str, begin: &str, end: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
-    let table = pilothouse::ui::actions::key_table_markdown();
     if std::env::var_os("PILOTHOUSE_UPDATE").is_some() {
-        let (before, rest) = readme.split_once("the_readme_lists_every_key -->\n").unwrap();
-        let (_, after) = rest.split_once("<!-- end of keys -->").unwrap();
-        let whole = format!("{before}the_readme_lists_every_key -->\n{table}<!-- end of keys -->{after}");
-        std::fs::write(&path, whole).unwrap();
+        let (before, rest) = readme.split_once(begin).unwrap();
+        let (_, after) = rest.split_once(end).unwrap();
+        std::fs::write(&path, format!("{before}{begin}{part}{end}{after}")).unwrap();
         return;
     }
-    assert!(readme.contains(&table), "the table is not the program's: run this with PILOTHOUSE_UPDATE=1");
+    assert!(readme.contains(part), "the table is not the program's: run this with PILOTHOUSE_UPDATE=1");
+}
+
+#[test]
+fn the_readme_lists_every_key_and_every_field() {
+    let keys = pilothouse::ui::actions::key_table_markdown();
+    readme_holds(&keys, "the_readme_lists_every_key -->\n", "<!-- end of keys -->");
+    let fields = pilothouse::cond::Variable::table_markdown();
+    readme_holds(&fields, "cli the_readme -->\n", "<!-- end of fields -->");
 }

@@ -22,8 +22,10 @@ pub enum CondError {
     Unknown { name: String, suggestion: Option<String>, known: String },
     #[error("the condition has {depth} loops inside each other; at most {LOOP_DEPTH_MAX} are run")]
     Loops { depth: usize },
-    #[error("the condition gives a {found}, not true or false; compare it with something")]
-    NotBoolean { found: String },
+    #[error("`{name}` is never `{word}`{}; it can be {known}", suggestion.as_ref().map(|s| format!(" (did you mean `{s}`?)")).unwrap_or_default())]
+    Word { name: String, word: String, suggestion: Option<String>, known: String },
+    #[error("the condition gives a {found}, not true or false; compare it with something{}", example.as_ref().map(|e| format!(", such as {e}")).unwrap_or_default())]
+    NotBoolean { found: String, example: Option<String> },
     #[error("the condition can never hold: {reason}")]
     Types { reason: String },
 }
@@ -65,6 +67,14 @@ impl Expression {
             let known = Variable::by_name(name).and_then(Variable::fields);
             if let Some(known) = known.filter(|known| !known.contains(*field)) {
                 return Err(not_found(&format!("{name}.{field}"), &known.iter().map(|k| format!("{name}.{k}")).collect::<Vec<_>>()));
+            }
+        }
+        for (name, word) in &survey.compared {
+            let words = Variable::by_name(name).and_then(Variable::words);
+            if let Some(words) = words.filter(|words| !words.contains(word)) {
+                let suggestion = nearest(word, words.iter().copied()).map(str::to_owned);
+                let (name, word) = ((*name).to_owned(), (*word).to_owned());
+                return Err(CondError::Word { name, word, suggestion, known: words.join(", ") });
             }
         }
         let expression = Self { uses: uses?, base: Context::default(), program };
@@ -122,7 +132,7 @@ impl Condition {
         let expression = Expression::compile(source)?;
         match expression.rehearse()? {
             Some(Value::Bool(_)) | None => Ok(Self { source: source.to_owned(), expression }),
-            Some(other) => Err(CondError::NotBoolean { found: other.type_of().to_string() }),
+            Some(other) => Err(CondError::NotBoolean { found: other.type_of().to_string(), example: example(source, &other) }),
         }
     }
 
@@ -134,6 +144,24 @@ impl Condition {
     /// as one about the reward of an event that has none, does not hold.
     pub fn matches(&self, envelope: &Envelope, state: &DashState) -> bool {
         self.expression.execute(envelope, state) == Some(Value::Bool(true))
+    }
+}
+
+/// What could be compared, for an expression that is a name with fields or a plain value.
+fn example(source: &str, value: &Value) -> Option<String> {
+    let name = source.trim();
+    let variable = Variable::by_name(name);
+    match value {
+        Value::Map(_) => {
+            let field = variable.filter(|v| *v == Variable::Tool).map(|_| "name".to_owned());
+            let field = field.or_else(|| variable?.fields()?.into_iter().next())?;
+            Some(format!("{name}.{field} == '...'"))
+        }
+        Value::String(_) => Some(format!("{name} == '...'")),
+        Value::Int(_) => Some(format!("{name} > 0")),
+        Value::Float(_) => Some(format!("{name} > 0.0")),
+        // The other types are none that a name of ours has by itself.
+        _ => None,
     }
 }
 
@@ -268,6 +296,33 @@ mod tests {
         assert!(matches!(error("kind.matches('a+')"), CondError::Unknown { .. }), "a function that is not there");
         assert!(matches!(error("reward"), CondError::NotBoolean { .. }));
         assert!(matches!(error("kind - 1 == 2"), CondError::Types { .. }));
+        let told = error("tool").to_string();
+        assert!(told.contains("such as tool.name == '...'"), "{told}");
+    }
+
+    #[test]
+    fn a_word_that_a_name_can_never_be_is_refused() {
+        let error = |source: &str| Condition::compile(source).err().map(|e| e.to_string()).unwrap_or_default();
+        for source in ["kind == 'TolCallFinished'", "'TolCallFinished' != kind && step > 3", "kind in ['EpisodeEnded', 'TolCallFinished']"]
+        {
+            let told = error(source);
+            assert!(told.contains("`kind` is never `TolCallFinished` (did you mean `ToolCallFinished`?)"), "{source}: {told}");
+        }
+        assert!(error("kind == 'nonsense'").contains("it can be RunStarted"), "{}", error("kind == 'nonsense'"));
+        assert!(error("phase == 'thinking'").contains("observe, think, act, settle"));
+        // What is open, or bound by a loop, is left alone.
+        for source in ["tool.name == 'nonsense'", "text == 'nonsense'", "['x'].exists(kind, kind == 'x')", "phase == 'think'"] {
+            assert_eq!(error(source), "", "{source}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_phases_and_reasons_are_those_of_the_events() {
+        let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let phases = [Phase::Observe, Phase::Think, Phase::Act, Phase::Settle].map(|p| word(serde_json::to_value(p).unwrap()));
+        assert_eq!(Variable::Phase.words().unwrap(), phases);
+        let reasons = [FinishReason::Stop, FinishReason::Length, FinishReason::Cancelled, FinishReason::Scripted];
+        assert_eq!(Variable::FinishReason.words().unwrap(), reasons.map(|r| word(serde_json::to_value(r).unwrap())));
     }
 
     #[test]

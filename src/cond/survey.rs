@@ -1,6 +1,6 @@
 //! What an expression names and how deep its loops are.
 
-use cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 use std::collections::BTreeSet;
 
 /// Functions that a condition may call; operators and macros come besides. Types are functions too.
@@ -29,6 +29,8 @@ pub struct Survey<'e> {
     pub functions: BTreeSet<&'e str>,
     /// Fields that are asked of a name: `run.state`.
     pub fields: BTreeSet<(&'e str, &'e str)>,
+    /// Names that are compared with a text: `kind == 'StepTaken'`.
+    pub compared: BTreeSet<(&'e str, &'e str)>,
     /// Most loops inside each other.
     pub loop_depth: usize,
 }
@@ -59,6 +61,10 @@ impl<'e> Survey<'e> {
             }
             Expr::Call(call) => {
                 self.functions.insert(&call.func_name);
+                if let ("_==_" | "_!=_" | "@in", [left, right]) = (call.func_name.as_str(), &call.args[..]) {
+                    self.compare(left, right, bound);
+                    self.compare(right, left, bound);
+                }
                 call.target.iter().for_each(|target| self.visit(target, bound, depth));
                 call.args.iter().for_each(|arg| self.visit(arg, bound, depth));
             }
@@ -80,6 +86,20 @@ impl<'e> Survey<'e> {
                     self.visit(part, bound, depth + 1);
                 }
                 bound.truncate(outer);
+            }
+        }
+    }
+
+    /// Notes the texts that a name is compared with, if they are written out.
+    fn compare(&mut self, name: &'e IdedExpr, with: &'e IdedExpr, bound: &[&'e str]) {
+        let Expr::Ident(name) = &name.expr else { return };
+        if bound.contains(&name.as_str()) {
+            return;
+        }
+        let texts = if let Expr::List(list) = &with.expr { &list.elements[..] } else { std::slice::from_ref(with) };
+        for text in texts {
+            if let Expr::Literal(LiteralValue::String(text)) = &text.expr {
+                self.compared.insert((name, text.inner()));
             }
         }
     }

@@ -1,18 +1,18 @@
 //! The names that a condition knows.
 
 use super::facts::Facts;
-use crate::event::{Envelope, RunState};
+use crate::event::{Envelope, Event, RunState};
 use crate::state::DashState;
 use cel::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 macro_rules! variables {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal,)*) => {
         /// A name that a condition can use. One that the event says nothing about is undeclared for that event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Variable {
-            $($(#[$doc])* $name,)*
+            $($(#[doc = $doc])* $name,)*
         }
 
         impl Variable {
@@ -21,6 +21,11 @@ macro_rules! variables {
             /// As it is written in an expression.
             pub fn name(self) -> &'static str {
                 match self { $(Variable::$name => $text,)* }
+            }
+
+            /// What it is, in a sentence.
+            pub fn about(self) -> &'static str {
+                match self { $(Variable::$name => concat!($($doc),*),)* }.trim()
             }
         }
     };
@@ -140,6 +145,49 @@ impl Variable {
         let Value::Map(map) = self.sample() else { return None };
         let names: BTreeSet<String> = map.map.keys().map(ToString::to_string).collect();
         (!names.is_empty()).then_some(names)
+    }
+
+    /// All that it can be, where that is a closed list of words.
+    pub fn words(self) -> Option<&'static [&'static str]> {
+        match self {
+            Variable::Kind => Some(Event::KINDS),
+            Variable::Phase => Some(&["observe", "think", "act", "settle"]),
+            Variable::FinishReason => Some(&["stop", "length", "cancelled", "scripted"]),
+            Variable::Seq
+            | Variable::Time
+            | Variable::Lane
+            | Variable::Episode
+            | Variable::Step
+            | Variable::Address
+            | Variable::Text
+            | Variable::Tool
+            | Variable::ErrorType
+            | Variable::Reward
+            | Variable::RewardSum
+            | Variable::Terminated
+            | Variable::Truncated
+            | Variable::ValueEstimate
+            | Variable::EpisodeReturn
+            | Variable::FinalReward
+            | Variable::Hybrid
+            | Variable::Success
+            | Variable::Length
+            | Variable::Tokens
+            | Variable::LogprobMin
+            | Variable::LogprobMean
+            | Variable::EntropyMax
+            | Variable::Checkpoint
+            | Variable::Alert
+            | Variable::Obs
+            | Variable::Run
+            | Variable::Data => None,
+        }
+    }
+
+    /// The table of the README.
+    pub fn table_markdown() -> String {
+        let row = |v: &Variable| format!("| `{}` | {} |\n", v.name(), v.about().replace('|', "\\|"));
+        format!("| name | what it is |\n|---|---|\n{}", Self::ALL.iter().map(row).collect::<String>())
     }
 
     /// All names, and the fields of those that have fixed ones: `reward`, `tool`, `tool.name`.

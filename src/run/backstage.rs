@@ -1,13 +1,14 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use crate::cond::{Condition, Expression, Variable};
+use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::event::{Envelope, MonotonicClock};
 use crate::journal::{Recording, label, stem};
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
 use crate::ui::desk::Recorded;
+use crate::ui::lang::tr;
 use crate::ui::watches::{Gauge, Watched};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,21 +75,34 @@ impl Backstage for Crew {
     }
 
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
-        Condition::compile(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e.to_string()))
+        Condition::compile(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e))
     }
 
     fn watch(&self, source: &str) -> Result<Watched, String> {
-        let expression = Expression::compile(source).map_err(|e| one_line(&e.to_string()))?;
+        let expression = Expression::compile(source).map_err(|e| one_line(&e))?;
         if expression.is_condition() {
             return self.compile(source).map(Watched::Condition);
         }
         Ok(Watched::Value(Arc::new(Valued(expression))))
     }
 
+    fn condition_fields(&self) -> Vec<String> {
+        let mut lines = vec![Variable::names_with_fields().join(", ")];
+        for variable in Variable::ALL {
+            if let Some(words) = variable.words() {
+                lines.push(format!("{}: {}", variable.name(), words.join(", ")));
+            }
+        }
+        lines
+    }
+
     fn condition_names(&self) -> Vec<String> {
         Variable::names_with_fields()
     }
 }
+
+/// A longer list is not told in one line.
+const WORDS_CELLS_MAX: usize = 60;
 
 struct Compiled(Condition);
 
@@ -106,9 +120,26 @@ impl Gauge for Valued {
     }
 }
 
-/// The notice has one line: the place is said in words there, and needs no caret below it.
-fn one_line(error: &str) -> String {
-    error.lines().take(2).map(str::trim).collect::<Vec<_>>().join("  ")
+/// The notice has one line: the place is said in words there, and needs no caret below it, and a list has a dialog of its own.
+fn one_line(error: &CondError) -> String {
+    let did_you_mean = |s: &Option<String>| s.as_ref().map_or_else(String::new, |s| tr!(" (did you mean `{name}`?)", name = s));
+    match error {
+        CondError::Unknown { name, suggestion, .. } => {
+            let near = did_you_mean(suggestion);
+            return tr!("the condition knows no `{name}`{near}; :break fields lists what it knows", name = name, near = near);
+        }
+        CondError::Word { name, word, suggestion, known } if known.len() > WORDS_CELLS_MAX => {
+            let near = did_you_mean(suggestion);
+            return tr!("`{name}` is never `{word}`{near}; :break fields lists them", name = name, word = word, near = near);
+        }
+        CondError::Long { .. }
+        | CondError::Syntax { .. }
+        | CondError::Word { .. }
+        | CondError::Loops { .. }
+        | CondError::NotBoolean { .. }
+        | CondError::Types { .. } => {}
+    }
+    error.to_string().lines().take(2).map(str::trim).collect::<Vec<_>>().join("  ")
 }
 
 fn open(path: &Path) -> Result<RecordingSource, String> {

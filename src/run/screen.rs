@@ -7,7 +7,7 @@ use super::join::Started;
 use super::recordings::sealed_if_wanted;
 use crate::config::{self, Charts, Color, Config, Dirs};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
-use crate::journal::{Delivery, Integrity, Recording};
+use crate::journal::{Delivery, Integrity, ReadError, Recording};
 use crate::source::{LiveSource, Playback, RecordingSource, SourceError};
 use crate::state::DashState;
 use crate::telemetry::{Sampler, SamplerSettings};
@@ -16,7 +16,7 @@ use crate::ui::keymap::KeyMap;
 use crate::ui::lang::Lang;
 use crate::ui::recording_failure;
 use crate::ui::session::Said;
-use crate::ui::theme::{Caps, Theme, Tier};
+use crate::ui::theme::{Caps, Theme, Tier, may_be_utf8};
 use crate::ui::view::{Context, PlaybackView, ScreenId, View};
 use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
@@ -186,19 +186,42 @@ pub fn replay(
     let name = recording.path().display().to_string();
     let plan = BenchPlan::new(config, &recording.header().env.name, recording.header().level);
     let crew = Crew::new(recordings(config), None, plan);
-    let options = options(config, Some(name))?;
+    let mut options = options(config, Some(name))?;
+    let mut recording = recording;
+    // All that a training has to show lies behind its first event.
+    let training_end = if from.is_none() && stop.is_none() { training_end(&mut recording).map_err(Failure::usage)? } else { None };
+    if training_end.is_some() {
+        options.screen = ScreenId::Training;
+    }
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
     if speed.is_none() {
         source = source.made_watchable().map_err(Failure::usage)?;
     }
     source.set_speed(speed.unwrap_or(Pace::Times(1.0)));
-    if let Some(seq) = stop.or(from) {
+    if let Some(seq) = stop.or(from).or(training_end) {
         source.set_playing(false);
         source.seek(seq);
     }
     let found = source.findings();
     ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?, false)?;
     Ok(found.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+/// Events that are looked at for an episode before the end of a recording is.
+const BEGINNING_EVENTS: usize = 16;
+
+/// Where a training's recording ends; unset for a recording with episodes.
+fn training_end(recording: &mut Recording) -> Result<Option<Seq>, ReadError> {
+    for envelope in recording.events_from(Seq(1))?.take(BEGINNING_EVENTS) {
+        // What is damaged is told when it is played.
+        let Ok(envelope) = envelope else { return Ok(None) };
+        if envelope.episode.is_some() || matches!(envelope.event, Event::RunStarted(_)) {
+            return Ok(None);
+        }
+    }
+    let end = recording.end();
+    let state = recording.state_at(end)?;
+    Ok((!state.updates.is_empty() && state.lanes.is_empty()).then_some(end))
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
@@ -216,6 +239,11 @@ pub fn shot(
     let area = Rect::new(0, 0, number(columns)?, number(rows)?);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format: shot::Format = extension.parse().map_err(Failure::usage)?;
+    // A drawn picture has its own letters; text is read where the locale holds.
+    let is_text = match format {
+        shot::Format::Text | shot::Format::Ansi => true,
+        shot::Format::Svg | shot::Format::Png => false,
+    };
     // A pipe would be waited for until somebody reads it.
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
         return Err(Failure::usage(format!("{}: is no regular file; name one that can be made", path.display())));
@@ -225,7 +253,7 @@ pub fn shot(
     let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
         tier: tier(config).unwrap_or(Tier::Truecolor),
-        ascii: config.ui.ascii.unwrap_or(false),
+        ascii: config.ui.ascii.unwrap_or_else(|| is_text && !may_be_utf8(|name| std::env::var(name).ok())),
         charts: charts(config),
         ambiguous_width: config.ui.ambiguous_width.unwrap_or(1),
     };

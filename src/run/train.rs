@@ -13,7 +13,7 @@ use crate::learn::{BcHost, BcSettings, LearnError, Phase, Progress, Stage, train
 use crate::model::{DeviceChoice, DiskType, LanguageModel, LocalPolicy, Tokenizer, Weights, choose_device};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Updates between two printed lines where there is no terminal.
 const LINE_EVERY: u64 = 50;
@@ -24,7 +24,7 @@ struct Host {
     has_terminal: bool,
     clock: Arc<dyn Clock>,
     settings: BcSettings,
-    record: TrainingRecord,
+    record: Arc<Mutex<TrainingRecord>>,
     schema: Schema,
     command: String,
 }
@@ -65,12 +65,12 @@ impl BcHost for Host {
                         round + 1
                     ),
                 };
-                self.record.phase(&text);
+                self.record().phase(&text);
                 let begin = if self.has_terminal { "\r\x1b[K" } else { "" };
                 let _ = writeln!(err, "{begin}[{seconds:6.1} s] {text}");
             }
             Progress::Update { update, updates_total, token_accuracy } => {
-                self.record.update(update.clone());
+                self.record().update(update.clone());
                 if self.json {
                     // A reader that is gone wants no more of it.
                     let told = serde_json::to_string(&update).map_err(Failure::failed).and_then(say);
@@ -111,7 +111,7 @@ impl BcHost for Host {
         let contents =
             Contents { config_json: &stage.weights.config().to_json(), tokenizer_json: stage.tokenizer_json, model_safetensors: &bytes };
         let saved = checkpoint::save(&self.out.join(&id.0), manifest, &contents).map_err(|e| fail(&e))?;
-        self.record.saved(&saved);
+        self.record().saved(&saved);
         Ok(())
     }
 
@@ -121,6 +121,12 @@ impl BcHost for Host {
 
     fn now_ns(&mut self) -> u64 {
         self.clock.now_ns()
+    }
+}
+
+impl Host {
+    fn record(&self) -> MutexGuard<'_, TrainingRecord> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,17 +158,18 @@ pub fn bc(args: &TrainBcArgs, global: &GlobalArgs) -> Outcome {
         json: args.json,
         has_terminal: std::io::stderr().is_terminal(),
         clock,
-        record,
+        record: Arc::new(Mutex::new(record)),
         schema: schema_of(env.spec()),
         command: format!("pilothouse train bc --env {} --seed {}{steps}", args.env, args.seed),
         settings: settings.clone(),
     };
-    if let Some(path) = host.record.path() {
+    if let Some(path) = host.record().path() {
         let _ = writeln!(std::io::stderr(), "recording to {}", path.display());
     }
+    super::signals::end_training_on_signal(host.record.clone());
     let trained = train_bc(&settings, env.as_ref(), &mut host);
     let reason = trained.as_ref().err().map_or_else(|| "trained".to_owned(), ToString::to_string);
-    let recorded = host.record.end(&reason).map_err(|e| Failure::failed(format!("the training's recording is not whole: {e}")));
+    let recorded = host.record().end(&reason).map_err(|e| Failure::failed(format!("the training's recording is not whole: {e}")));
     trained.map_err(Failure::failed)?;
     recorded?;
     Ok(Code::Holds)

@@ -17,6 +17,8 @@ const LEVEL: Level = Level::L1;
 pub struct TrainingRecord {
     journal: Journal,
     path: Option<PathBuf>,
+    /// Nothing comes behind the end.
+    is_over: bool,
 }
 
 impl TrainingRecord {
@@ -39,7 +41,7 @@ impl TrainingRecord {
         };
         let recorder = path.map(|path| Recorder::create(path, &header, Duration::from_millis(100))).transpose().map_err(Failure::usage)?;
         let path = recorder.as_ref().map(|r| r.path().to_owned());
-        let mut record = Self { journal: Journal::new(clock, recorder), path };
+        let mut record = Self { journal: Journal::new(clock, recorder), path, is_over: false };
         record.append(RunStateChanged { state: RunState::Running, reason: SafeText::new("training") });
         Ok(record)
     }
@@ -50,7 +52,9 @@ impl TrainingRecord {
     }
 
     fn append(&mut self, event: impl Into<Event>) {
-        self.journal.append(Place::default(), event);
+        if !self.is_over {
+            self.journal.append(Place::default(), event);
+        }
     }
 
     pub fn phase(&mut self, text: &str) {
@@ -67,8 +71,9 @@ impl TrainingRecord {
     }
 
     /// Ends the recording; why it could not be written, if it could not.
-    pub fn end(mut self, reason: &str) -> Result<(), String> {
+    pub fn end(&mut self, reason: &str) -> Result<(), String> {
         self.append(RunStateChanged { state: RunState::Ended, reason: SafeText::new(reason) });
+        self.is_over = true;
         self.journal.commit().map_err(|e| e.to_string())
     }
 }
@@ -94,6 +99,9 @@ mod tests {
         manifest.files.insert(crate::checkpoint::WEIGHTS.into(), crate::checkpoint::FileEntry { bytes: 1, sha256: "feed".into() });
         record.saved(&manifest);
         record.end("trained").unwrap();
+        // A signal may come just behind the end.
+        record.update(UpdateCompleted { update: 4, ..UpdateCompleted::default() });
+        record.end("ended by signal 2").unwrap();
         let mut recording = Recording::open(&path).unwrap();
         assert!(recording.integrity().told().is_none());
         let end = recording.end();

@@ -46,11 +46,22 @@ impl DashState {
         self.lanes.get(&lane)
     }
 
-    /// Share of the newest `window` episodes that succeeded; unset before the first has ended.
+    /// Episodes by which the policy that serves is judged, newest first. What the operator cut short says nothing of it, and once
+    /// checkpoints were swapped neither does what began with another one.
+    pub fn judged(&self) -> impl Iterator<Item = &EpisodeRow> {
+        let serving = self.serving.as_ref().filter(|_| self.has_swapped());
+        let is_of_serving = move |e: &&EpisodeRow| serving.is_none() || e.checkpoint.as_ref() == serving;
+        self.episodes.iter().rev().filter(|e| e.end.ending != EpisodeEnding::Aborted).filter(is_of_serving)
+    }
+
+    /// Whether another checkpoint served before.
+    pub fn has_swapped(&self) -> bool {
+        self.swaps.iter().any(|swap| swap.from.is_some())
+    }
+
+    /// Share of the newest `window` episodes of the policy that serves that succeeded; unset before the first has ended.
     pub fn success_ratio(&self, window: usize) -> Option<f64> {
-        // What the operator cut short says nothing of the agent.
-        let whole = self.episodes.iter().rev().filter(|e| e.end.ending != EpisodeEnding::Aborted);
-        let newest: Vec<bool> = whole.take(window).map(|e| e.end.success).collect();
+        let newest: Vec<bool> = self.judged().take(window).map(|e| e.end.success).collect();
         (!newest.is_empty()).then(|| newest.iter().filter(|s| **s).count() as f64 / newest.len() as f64)
     }
 

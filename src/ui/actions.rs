@@ -292,7 +292,7 @@ pub const ACTIONS: &[Entry] = &[
         Action::BreakIf,
         "break",
         &["B"],
-        "CONDITION",
+        "CONDITION|fields",
         Nothing,
         "stop where this condition (CEL) or preset holds; a live run stops once this console has seen it",
     ),

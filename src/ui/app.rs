@@ -543,6 +543,7 @@ impl App {
                         self.notice = told;
                     }
                 }
+                Effect::TellFields => self.open = Open::Told(tr!("Names in conditions"), self.backstage.condition_fields()),
                 Effect::Tell(title, lines) => self.open = Open::Told(title, lines),
                 Effect::LoadTheme(name) => {
                     if let Err(error) = self.look.set_theme(&name) {

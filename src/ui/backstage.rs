@@ -89,6 +89,10 @@ pub trait Backstage {
     fn condition_names(&self) -> Vec<String> {
         Vec::new()
     }
+    /// The same for somebody to read: all names in one line, then the words that some can be.
+    fn condition_fields(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Nothing behind the scene: pictures, and tests that need none.

@@ -314,7 +314,7 @@ fn breakpoints_are_set_listed_counted_and_taken_away() {
     keys(&mut app, ":breakpoints\n");
     let text = shown(&app);
     let hits = seqs("failure", |e| matches!(e, Event::TransitionRecorded(t) if t.reward < 0.9)).len();
-    assert!(text.contains("bp1") && text.contains("bp2  reward < 0.9") && text.contains(&format!("of {hits}x")), "{text}");
+    assert!(text.contains("bp1") && text.contains("bp2  reward < 0.9") && text.contains(&format!("of {hits} time")), "{text}");
     keys(&mut app, "\x1b:breakpoints delete 2\n");
     assert_eq!(app.desk.stops.breaks().count(), 1);
     keys(&mut app, "b");
@@ -334,10 +334,10 @@ fn a_watched_expression_is_counted_where_the_playhead_is() {
     let mut app = opened("failure", (200, 50));
     keys(&mut app, ":watch reward < 0.9\n$");
     let hits = seqs("failure", |e| matches!(e, Event::TransitionRecorded(t) if t.reward < 0.9)).len();
-    assert!(shown(&app).contains(&format!("held {hits} of {hits}x")), "{}", shown(&app));
+    assert!(shown(&app).contains(&format!("hit {hits} of {hits} time")), "{}", shown(&app));
     keys(&mut app, "0");
     keys(&mut app, ":seek 1\n");
-    assert!(shown(&app).contains(&format!("of {hits}x")), "{}", shown(&app));
+    assert!(shown(&app).contains(&format!("of {hits} time")), "{}", shown(&app));
     keys(&mut app, ":watch clear\n");
     assert!(app.desk.replay.tallies.is_empty() && app.desk.stops.all.is_empty());
 }
@@ -372,7 +372,7 @@ fn a_watched_value_is_shown_wherever_the_playhead_goes_and_stops_nothing() {
     keys(&mut app, ":watch tool-error\n");
     keys(&mut app, "w\n");
     let text = shown(&app);
-    assert!(text.contains("watch 1  reward_sum  ") && text.contains("watch 2  tool-error  held"), "{text}");
+    assert!(text.contains("watch 1  reward_sum  ") && text.contains("watch 2  tool-error  hit"), "{text}");
     keys(&mut app, "\x1b:watch delete 1\n");
     assert_eq!(app.desk.stops.watches().map(|s| s.number).collect::<Vec<_>>(), [2], "{}", app.notice);
     keys(&mut app, ":watch delete 9\n");

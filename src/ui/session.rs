@@ -170,8 +170,8 @@ impl Session {
         Ok(self.note())
     }
 
-    /// A recording that was named opens on the replay screen, and live and replay go by what is looked at now; every other screen
-    /// is where it was left.
+    /// The screen goes by what is looked at now: a page that a replay was left on may hold nothing of a run that begins. Each
+    /// screen has the pane again that it was left with.
     fn resume_screens(&self, view: &mut View) {
         let start = view.screen;
         for (screen, pane) in self.focus_left.iter().chain([(&self.screen, &self.focus)]) {
@@ -179,10 +179,7 @@ impl Session {
                 view.focus_left.insert(*screen, *pane);
             }
         }
-        let goes_by_source = |screen| matches!(screen, ScreenId::Live | ScreenId::Replay);
-        let screen = if goes_by_source(self.screen) || start == ScreenId::Replay { start } else { self.screen };
-        view.screen = screen;
-        view.focus = view.focus_left.remove(&screen).unwrap_or(screen.panes()[0]);
+        view.focus = view.focus_left.remove(&start).unwrap_or(start.panes()[0]);
     }
 
     /// What a newer program wrote and this one passes over: it is gone when this screen is left, which is to be known.
@@ -282,16 +279,16 @@ mod tests {
         let (mut again, mut look_now) = (View::default(), look());
         session.resume(&mut again, &mut look_now, Said::default()).unwrap();
         assert_eq!(again, view);
-        // Another screen comes back with its focus, and so do those that were left.
+        // A run begins with its own screen, whatever was looked at before; the screens come back with their focus.
         let (mut view, mut back) = (view, View::default());
         view.go(ScreenId::Training);
         view.focus = PaneId::Vitals;
         view.raw = true;
         view.search = "leak".into();
         Session::of(&view, &look_then, "dark", Said::default(), None).resume(&mut back, &mut look_now, Said::default()).unwrap();
-        assert_eq!(back, view);
-        back.go(ScreenId::Live);
-        assert_eq!(back.focus, PaneId::Tools);
+        assert_eq!((back.screen, back.focus), (ScreenId::Live, PaneId::Tools));
+        back.go(ScreenId::Training);
+        assert_eq!(back.focus, PaneId::Vitals);
         // A recording begins with its own screen, whatever was looked at before.
         let mut replay = View::default();
         replay.go(ScreenId::Replay);

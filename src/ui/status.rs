@@ -31,7 +31,7 @@ pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
         x += u16::from(index > 0 || width >= 20);
         x = if index + 1 == always.len() { canvas.text_upto(x, width, 0, text, *role) } else { canvas.text(x, 0, text, *role) };
     }
-    for field in fields.iter().filter(|f| kept.contains(&f.rank)) {
+    for (_, field) in fields.iter().enumerate().filter(|(place, _)| kept.contains(place)) {
         x = canvas.text(x, 0, SEPARATOR, Role::Dim);
         x = canvas.text(x, 0, &field.text, field.role);
     }
@@ -40,16 +40,16 @@ pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
 const NAME: &str = " pilothouse";
 const SEPARATOR: &str = " | ";
 
-/// Ranks of the fields that fit into `room`, which shrinks.
-fn kept(canvas: &Canvas<'_>, fields: &[Field], room: &mut u16) -> Vec<u8> {
-    let mut by_rank: Vec<&Field> = fields.iter().collect();
-    by_rank.sort_by_key(|f| f.rank);
+/// Places of the fields that fit into `room`, which shrinks.
+fn kept(canvas: &Canvas<'_>, fields: &[Field], room: &mut u16) -> Vec<usize> {
+    let mut by_rank: Vec<(usize, &Field)> = fields.iter().enumerate().collect();
+    by_rank.sort_by_key(|(_, f)| f.rank);
     let mut kept = Vec::new();
-    for field in by_rank {
+    for (place, field) in by_rank {
         let cells = canvas.measure(&field.text) + canvas.measure(SEPARATOR);
         if let Some(left) = room.checked_sub(cells) {
             *room = left;
-            kept.push(field.rank);
+            kept.push(place);
         }
     }
     kept
@@ -91,7 +91,9 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
                 add(1, tr!("ep {ep} step {step}/{last}", ep = lane.episode.episode, step = step, last = last), Role::Strong);
                 let at = cx.state.t_ns.saturating_sub(track.t_ns_first);
                 let all = track.t_ns_last.saturating_sub(track.t_ns_first);
-                add(4, format!("t {}/{}", format::clock_tenths(at), format::clock_tenths(all)), Role::Strong);
+                // What comes behind the episode is no time of it.
+                let at = at.min(all);
+                add(5, format!("t {}/{}", format::clock_tenths(at), format::clock_tenths(all)), Role::Strong);
             }
             None => {
                 let (ep, step) = (lane.episode.episode, lane.episode.step);
@@ -102,9 +104,11 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
             add(2, tr!("lane {lane}/{all}", lane = cx.view.lane, all = cx.state.lanes.len()), Role::Strong);
         }
     }
-    if let Some(run) = &cx.state.run {
-        let agent = cx.state.serving.as_ref().map_or(run.agent.to_string(), ToString::to_string);
-        add(5, agent, Role::Strong);
+    let run = cx.state.run.as_ref();
+    if let Some(agent) = cx.state.serving.as_ref().map(ToString::to_string).or_else(|| run.map(|r| r.agent.to_string())) {
+        add(3, agent, Role::Strong);
+    }
+    if let Some(run) = run {
         add(7, format!("{} {}", run.env, run.level), Role::Strong);
         add(8, tr!("seed {seed}", seed = run.seed), Role::Strong);
     }
@@ -112,7 +116,7 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         (Some(p), _) => {
             // What is too fast to watch plays by another clock, and says so.
             let by = if cx.desk.replay.by_decision { format!(" {}", tr!("(decisions a second)")) } else { String::new() };
-            add(3, format!("{}{by}", format::pace(p.speed)), Role::Strong);
+            add(4, format!("{}{by}", format::pace(p.speed)), Role::Strong);
             if let Some(name) = std::path::Path::new(&p.name).file_stem() {
                 add(6, name.to_string_lossy().into_owned(), Role::Strong);
             }
@@ -132,9 +136,16 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         add(0, tr!("{n} FIRING", n = firing), Role::Bad);
     }
     if let Some(damage) = cx.playback.and_then(|p| p.damage.as_ref()) {
-        add(2, if width >= 120 { damage.clone() } else { tr!("DAMAGED") }, Role::Warn);
+        add(2, if width >= 120 { damage.clone() } else { damage_word(damage) }, Role::Warn);
     }
     fields
+}
+
+/// What is wrong with a recording, in a word. Every finding begins with its kind.
+fn damage_word(told: &str) -> String {
+    // A run that was killed left good bytes: they only have no end.
+    let is_only_cut = told.split("; ").all(|finding| finding.starts_with("unfinished:") || finding.starts_with("uncommitted:"));
+    if is_only_cut { tr!("UNFINISHED") } else { tr!("DAMAGED") }
 }
 
 fn state_word(cx: &Context<'_>, short: bool) -> (String, Role) {
@@ -247,6 +258,28 @@ mod tests {
             assert!(width < 60 || bar.contains("DAMAGED") || bar.contains("torn"), "{width}: {bar}");
         }
         assert!(bar(&typical(), Some(&playback), true, Some("PROD"), 20).contains("PAUSED RO PROD"));
+        let cut = PlaybackView { damage: Some("unfinished: the run does not end in this file".into()), ..playback };
+        let shown = bar(&typical(), Some(&cut), true, None, 80);
+        assert!(shown.contains("UNFINISHED") && !shown.contains("DAMAGED"), "{shown}");
+    }
+
+    #[test]
+    fn who_serves_is_said_before_what_is_less() {
+        let playback = PlaybackView {
+            head: Seq(7),
+            end: Seq(9),
+            t_ns_end: 0,
+            playing: false,
+            speed: Pace::Times(1.0),
+            damage: None,
+            name: "a-recording-with-a-long-name.jsonl".into(),
+        };
+        let state = typical();
+        let agent = state.serving.as_ref().map_or_else(|| state.run.as_ref().unwrap().agent.to_string(), ToString::to_string);
+        for (playback, width) in [(Some(&playback), 80), (None, 80), (None, 60)] {
+            let bar = bar(&state, playback, true, None, width);
+            assert!(bar.contains(&agent), "{width}: {bar}");
+        }
     }
 
     #[test]

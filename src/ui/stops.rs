@@ -4,10 +4,12 @@ use super::backstage::Backstage;
 use super::update::{Effect, Facts};
 use super::view::View;
 use super::watches::{self, Known, Ledger};
-use crate::event::{AlertState, Envelope, Event, LaneId, Phase, RunState, Seq, StepIndex};
+use super::widgets::format;
+use crate::event::{AlertState, Envelope, EpisodeId, Event, LaneId, Phase, RunState, Seq, StepIndex};
 use crate::source::{Probe, Quest};
 use crate::state::{DashState, RowKind};
 use crate::ui::lang::tr;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What happens where it holds.
@@ -76,8 +78,9 @@ impl Preset {
     pub fn text(&self) -> String {
         match self {
             Self::At(_, _, address) => address.clone(),
-            Self::Step(LaneId(0), step) => tr!("step {step}", step = step),
-            Self::Step(lane, step) => tr!("step {step} of lane {lane}", step = step, lane = lane),
+            // That of the episode under way may have begun already.
+            Self::Step(LaneId(0), step) => tr!("step {step} of every episode from now on", step = step),
+            Self::Step(lane, step) => tr!("step {step} of every episode of lane {lane} from now on", step = step, lane = lane),
             Self::ToolError => "tool-error".into(),
             Self::RewardBelow(x) => format!("reward-below {x}"),
             Self::SameAction => "same-action-3".into(),
@@ -139,6 +142,8 @@ pub struct Stop {
     /// Events seen at which it held, or changed; of a recording the tally knows better.
     pub held: u64,
     pub held_last: Option<Seq>,
+    /// The decision of each lane in which it holds, and the event at which it did last; none once it was false.
+    holding: BTreeMap<LaneId, (EpisodeId, StepIndex, Seq)>,
 }
 
 impl std::fmt::Debug for Stop {
@@ -157,6 +162,14 @@ impl Stop {
 
     pub fn is_watch(&self) -> bool {
         self.kind == Kind::Watch
+    }
+
+    /// Whether a run is to stop where it holds: not at every event of a decision in which it goes on to hold, such as `step >= 9`, but
+    /// where it begins to and in each decision anew. An event of an earlier place is one that is played again.
+    fn begins_to_hold(&mut self, envelope: &Envelope) -> bool {
+        let Some((episode, step)) = envelope.episode.zip(envelope.step) else { return true };
+        let before = self.holding.insert(envelope.lane, (episode, step, envelope.seq));
+        before.is_none_or(|(e, s, seq)| (e, s) != (episode, step) || envelope.seq <= seq)
     }
 }
 
@@ -180,6 +193,8 @@ pub struct Hit {
     pub seq: Seq,
     pub lane: LaneId,
     pub address: String,
+    /// Of the event.
+    pub kind: String,
 }
 
 impl Stops {
@@ -196,7 +211,7 @@ impl Stops {
         let ever = if kind == Kind::Watch { &mut self.watches_ever } else { &mut self.breaks_ever };
         *ever = ever.saturating_add(1);
         let number = *ever;
-        self.all.push(Stop { kind, number, text, at, probe, ledger: None, held: 0, held_last: None });
+        self.all.push(Stop { kind, number, text, at, probe, ledger: None, held: 0, held_last: None, holding: BTreeMap::new() });
         &self.all[self.all.len() - 1]
     }
 
@@ -234,12 +249,19 @@ impl Stops {
         }
         let mut hit = None;
         let is_asked = |s: &Stop| s.ledger.as_ref().is_none_or(|ledger| !ledger.is_scanned);
-        for stop in self.all.iter_mut().filter(|s| is_asked(s) && s.probe.holds(envelope, state)) {
+        for stop in self.all.iter_mut().filter(|s| is_asked(s)) {
+            if !stop.probe.holds(envelope, state) {
+                if envelope.step.is_some() {
+                    stop.holding.remove(&envelope.lane);
+                }
+                continue;
+            }
             stop.held = stop.held.saturating_add(1);
             stop.held_last = Some(envelope.seq);
-            if !stop.is_watch() && hit.is_none() {
+            if !stop.is_watch() && stop.begins_to_hold(envelope) && hit.is_none() {
                 let (number, text, address) = (stop.number, stop.text.clone(), envelope.address());
-                hit = Some(Hit { number, text, seq: envelope.seq, lane: envelope.lane, address });
+                let kind = envelope.event.kind().to_owned();
+                hit = Some(Hit { number, text, seq: envelope.seq, lane: envelope.lane, address, kind });
             }
         }
         hit
@@ -311,6 +333,10 @@ pub fn watch_list(facts: &Facts<'_>, lane: LaneId) -> Vec<Effect> {
 pub fn condition(kind: Kind, name: &str, text: &str) -> Vec<Effect> {
     if text.is_empty() {
         return vec![Effect::OpenCommand(format!("{name} "))];
+    }
+    // No expression: `fields` is no name.
+    if text == "fields" {
+        return vec![Effect::TellFields];
     }
     let what = match Preset::parse(text) {
         Some(Ok(preset)) => What::Preset(preset),
@@ -398,7 +424,9 @@ pub fn comes_to(stop: &Stop, ledger: &Ledger, lane: LaneId, desk: &super::desk::
         return (tr!("n/a ({read} of {end} events read)", read = tally.read_upto, end = tally.end), false);
     }
     let Some(Known { now, before }) = ledger.at(lane, state.seq) else {
-        return (tr!("n/a (no event had it so far)"), false);
+        // What the run said before the watch was set was not asked.
+        let none = if tally.is_some() { tr!("n/a (no event had it so far)") } else { tr!("none since the watch was set") };
+        return (none, false);
     };
     let here = state.lane(lane).map(|l| (l.episode.episode, l.episode.step));
     let is_here = now.seq == state.seq || now.place.is_some() && now.place == here;
@@ -413,14 +441,20 @@ pub fn comes_to(stop: &Stop, ledger: &Ledger, lane: LaneId, desk: &super::desk::
 pub fn held(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> String {
     match desk.replay.tallies.get(&stop.quest()) {
         Some(tally) if tally.is_whole() => {
-            tr!("held {n} of {all}x", n = tally.count_upto(state.seq), all = tally.count())
+            tr!("hit {n} of {times}", n = tally.count_upto(state.seq), times = times(tally.count() as u64))
         }
-        Some(tally) => tr!("held {all}x in {read} of {end} events", all = tally.count(), read = tally.read_upto, end = tally.end),
+        Some(tally) => {
+            tr!("hit {times} in {read} of {end} events", times = times(tally.count() as u64), read = tally.read_upto, end = tally.end)
+        }
         None => match stop.held_last {
-            Some(last) => tr!("held {n}x, last at event {last}", n = stop.held, last = last),
-            None => tr!("held 0x"),
+            Some(last) => tr!("hit {times}, last at event {last}", times = times(stop.held), last = last),
+            None => tr!("hit 0 times"),
         },
     }
+}
+
+fn times(n: u64) -> String {
+    format::counted(n, "time")
 }
 
 /// Whether it holds in the step of the playhead; in a run, whether it held in this step.
@@ -430,5 +464,41 @@ pub fn holds_here(stop: &Stop, desk: &super::desk::Desk, state: &DashState) -> b
         (Some(tally), Some((lane, first))) => tally.last_of(lane, first..=state.seq).is_some(),
         (Some(tally), None) => tally.holds_within(state.seq, state.seq),
         (None, _) => stop.held_last == Some(state.seq),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::DecisionSettled;
+
+    struct From9;
+
+    impl Probe for From9 {
+        fn holds(&self, envelope: &Envelope, _: &DashState) -> bool {
+            envelope.step >= Some(StepIndex(9)) && envelope.seq != Seq(14)
+        }
+    }
+
+    #[test]
+    fn a_run_stops_where_a_condition_begins_to_hold_and_in_each_decision_anew() {
+        let mut stops = Stops::default();
+        stops.add(Kind::Break, "step >= 9".into(), None, Arc::new(From9));
+        let mut at = |seq: u64, step: Option<u32>| {
+            let (lane, episode, step) = (LaneId(0), step.map(|_| EpisodeId(3)), step.map(StepIndex));
+            let event = DecisionSettled { duration_ns: 1 }.into();
+            stops.note(&Envelope { seq: Seq(seq), t_ns: seq, lane, episode, step, event }, &DashState::default())
+        };
+        assert_eq!(at(10, Some(8)), None);
+        let hit = at(11, Some(9)).unwrap();
+        assert_eq!((hit.address.as_str(), hit.kind.as_str()), ("3/9", "DecisionSettled"));
+        // What belongs to no decision changes nothing.
+        assert_eq!((at(12, None), at(13, Some(9))), (None, None));
+        assert_eq!(at(14, Some(9)), None);
+        assert!(at(15, Some(9)).is_some(), "it was false meanwhile");
+        assert_eq!(at(16, Some(9)), None);
+        assert!(at(17, Some(10)).is_some() && at(18, Some(10)).is_none());
+        assert!(at(17, Some(10)).is_some(), "played again");
+        assert_eq!(stops.all[0].held, 7);
     }
 }

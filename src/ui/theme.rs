@@ -68,7 +68,7 @@ impl Caps {
 
 /// Whether the locale leaves it open that the terminal takes UTF-8: not where it is C or POSIX, or names another encoding. One that is
 /// not set, or names none, says nothing: many a login over ssh has none.
-fn may_be_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
+pub fn may_be_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
     let named = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| var(name).filter(|value| !value.is_empty()));
     let Some(locale) = named else { return true };
     let locale = locale.split('@').next().unwrap_or_default();

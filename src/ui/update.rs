@@ -40,6 +40,8 @@ pub enum Effect {
     Stops(StopEffect),
     /// Lines under a title, until a key is pressed.
     Tell(String, Vec<String>),
+    /// Shows the names that a condition knows.
+    TellFields,
     OpenSearch,
     OpenMenu,
     /// Send it when the operator has typed its name.

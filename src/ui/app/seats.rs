@@ -4,6 +4,7 @@ use super::{App, FRAMES_BUDGET, Open, UiError};
 use crate::event::{Command, Event, RunState, Seq};
 use crate::source::{Errors, Frame, FrameSource, Quest, Words};
 use crate::state::DashState;
+use crate::ui::actions::Action;
 use crate::ui::backstage::Opened;
 use crate::ui::desk::{Looking, ParkedRun, ReplayDesk, Sought};
 use crate::ui::lang::tr;
@@ -349,12 +350,18 @@ impl App {
         Ok(())
     }
 
+    /// Where it can be seen: the pane with it is not on every screen.
+    fn told_of_watch(&self, text: &str) -> String {
+        let key = self.options.keys.shown(Action::Inspect).unwrap_or_else(|| ":inspect".into());
+        tr!("watching {text}; {key} shows it", text = text, key = key)
+    }
+
     /// Watches an expression that has a value.
     fn watch_value(&mut self, source: &str, gauge: std::sync::Arc<dyn Gauge>) {
         let ledger = std::sync::Arc::new(Ledger::new(gauge, self.source.playback().is_some()));
         let number = self.desk.stops.watch(source.to_owned(), ledger.clone());
         self.with_playback(|p| p.look_for(Quest::Watch(number), ledger));
-        self.notice = tr!("watching {text}; the state pane shows it", text = source);
+        self.notice = self.told_of_watch(source);
     }
 
     fn set_stop(&mut self, kind: Kind, what: &What) -> Result<(), String> {
@@ -374,7 +381,7 @@ impl App {
         let (quest, number, text) = (stop.quest(), stop.number, stop.text.clone());
         self.with_playback(|p| p.look_for(quest, probe));
         self.notice = match kind {
-            Kind::Watch => tr!("watching {text}; the state pane counts", text = text),
+            Kind::Watch => self.told_of_watch(&text),
             Kind::Break | Kind::Once if self.playback.is_some() => {
                 tr!("bp{number}: {text}; c runs there, C back", number = number, text = text)
             }
@@ -403,7 +410,7 @@ fn carried(view: &View) -> View {
 
 /// Asks a live run to pause at a hit, once; what to tell. What holds after it, until it has paused, is not why it pauses.
 fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> Option<String> {
-    let Hit { number, text, address, .. } = hit;
+    let Hit { number, text, address, kind, .. } = hit;
     stops.remove(|s| s.kind == Kind::Once && s.number == number);
     let sender = source.commands().filter(|_| !read_only);
     let Some(sender) = sender else {
@@ -425,7 +432,13 @@ fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashS
         }
         (stops.pausing, stops.paused_at) = (true, Some(number));
     }
-    Some(tr!("pausing at bp{number}: {text} held at {address}; c goes on", number = number, text = text, address = address))
+    Some(tr!(
+        "pausing at bp{number}: {text} held at {address} ({kind}); c goes on",
+        number = number,
+        text = text,
+        address = address,
+        kind = kind
+    ))
 }
 
 fn nothing_found(looking: &Looking) -> String {

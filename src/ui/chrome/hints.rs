@@ -1,5 +1,6 @@
 //! The last row: the keys that matter most on this screen, in this pane. What leads out is never left out.
 
+use crate::event::RunState;
 use crate::ui::actions::{ACTIONS, Action, Scope};
 use crate::ui::lang;
 use crate::ui::lang::tr;
@@ -65,13 +66,24 @@ fn name(action: Action) -> &'static str {
 fn hint(action: Action, cx: &Context<'_>) -> Option<Hint> {
     let entry = ACTIONS.iter().find(|e| e.action == action)?;
     super::refusal(entry, cx).is_none().then_some(())?;
-    Some((cx.keys.shown(action)?, word(action).unwrap_or_else(|| lang::name(entry.name))))
+    Some((cx.keys.shown(action)?, word(action, cx).unwrap_or_else(|| lang::name(entry.name))))
+}
+
+/// What the key does now.
+pub fn toggle_word(cx: &Context<'_>) -> String {
+    match (cx.playback, cx.state.run_state) {
+        (Some(p), _) if p.playing => tr!("pause"),
+        (Some(p), _) if p.head >= p.end && !cx.desk.replay.grows => tr!("again"),
+        (Some(_), _) => tr!("play"),
+        (None, RunState::Starting | RunState::Running | RunState::Stepping) => tr!("pause"),
+        (None, RunState::Paused | RunState::Ended) => tr!("resume"),
+    }
 }
 
 /// What is said in place of a command's name, where that would say less.
-fn word(action: Action) -> Option<String> {
+fn word(action: Action, cx: &Context<'_>) -> Option<String> {
     Some(if action == Action::TogglePause {
-        tr!("pause")
+        toggle_word(cx)
     } else if action == Action::CommandLine {
         tr!("cmd")
     } else if action == Action::FocusNext {

@@ -5,7 +5,7 @@ mod entries;
 pub mod help;
 mod hints;
 mod input;
-mod menu;
+pub mod menu;
 mod palette;
 
 use super::actions::{Action, Entry};

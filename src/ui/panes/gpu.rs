@@ -2,7 +2,7 @@
 
 use super::{Pane, notice};
 use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled};
-use crate::state::DashState;
+use crate::state::{DashState, LaneState, Row, RowKind};
 use crate::ui::lang::tr;
 use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
 
@@ -164,9 +164,56 @@ fn draw_host(below: &mut Canvas<'_>, state: &DashState, host: &HostSample) {
     }
 }
 
-/// Totals of the run, and decisions a second since it began.
+/// Seconds that a rate is over.
+const RATE_SECONDS: u64 = 30;
+
+/// Totals of the run, with the decisions a second of late: a pause long ago says nothing of how fast it goes now.
 pub fn throughput(state: &DashState) -> String {
-    let seconds = state.t_ns as f64 / 1e9;
-    let rate = if seconds >= 1.0 { format::number(state.decisions_total as f64 / seconds) } else { format::UNSET.into() };
-    format!("{}  {}  {rate}/s", format::counted(state.decisions_total, "decision"), format::counted(state.tokens_total, "token"))
+    let decisions = format::counted(state.decisions_total, "decision");
+    let tokens = format::counted(state.tokens_total, "token");
+    match decisions_rate(state) {
+        Some((rate, seconds)) => {
+            let rate = format::number(rate);
+            tr!("{decisions} ({rate}/s in {n} s)  {tokens}", decisions = decisions, rate = rate, n = seconds, tokens = tokens)
+        }
+        None => format!("{decisions}  {tokens}"),
+    }
+}
+
+/// Decisions a second of all lanes, and over how many seconds that is; unset in the first second.
+fn decisions_rate(state: &DashState) -> Option<(f64, u64)> {
+    const NS: u64 = 1_000_000_000;
+    // What fell out of a lane that decides fast would count as nothing.
+    let full = state.lanes.values().map(|lane| &lane.transcript.rows).filter(|rows| rows.total() > rows.len() as u64);
+    let oldest = full.filter_map(|rows| rows.get(0)).map(|row| row.t_ns).max().unwrap_or(0);
+    let since = state.t_ns.saturating_sub(RATE_SECONDS * NS).max(oldest);
+    let span_ns = state.t_ns.saturating_sub(since);
+    let is_decision = |row: &&Row| matches!(row.kind, RowKind::Action { .. } | RowKind::Text { .. });
+    let newer = |lane: &LaneState| lane.transcript.rows.iter().rev().take_while(|r| r.t_ns > since).filter(is_decision).count();
+    let count: usize = state.lanes.values().map(newer).sum();
+    (span_ns >= NS).then(|| (count as f64 * NS as f64 / span_ns as f64, span_ns / NS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Envelope, EpisodeId, LaneId, Route, Seq, StepIndex, ToolCall, ToolCallStarted};
+
+    #[test]
+    fn the_rate_is_of_late_and_has_its_unit() {
+        let mut state = DashState::default();
+        let mut call = |seconds: f64| {
+            let started = ToolCallStarted { call_id: 1, call: ToolCall::new("wait"), route: Route::Tool };
+            let t_ns = (seconds * 1e9) as u64;
+            let (lane, episode, step) = (LaneId(0), Some(EpisodeId(1)), Some(StepIndex(1)));
+            state.apply(&Envelope { seq: state.seq.next(), t_ns, lane, episode, step, event: started.into() }).unwrap();
+            state.decisions_total += 1;
+            throughput(&state)
+        };
+        (1..=40).for_each(|n| drop(call(f64::from(n) / 10.0)));
+        assert_eq!(call(5.0), "41 decisions (8.20/s in 5 s)  0 tokens");
+        // An hour's pause later.
+        assert_eq!(call(3_600.0), "42 decisions (0.033/s in 30 s)  0 tokens");
+        assert_eq!(state.seq, Seq(42));
+    }
 }

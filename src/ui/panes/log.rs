@@ -35,10 +35,10 @@ impl LogView {
         };
     }
 
-    /// `W+ /gateway`; empty where all is shown.
+    /// `W+ filter gateway`; empty where all is shown.
     fn told(&self) -> String {
         let level = self.level.map(|l| format!("{}+", level(l).0)).unwrap_or_default();
-        let filter = if self.filter.is_empty() { String::new() } else { format!("/{}", self.filter) };
+        let filter = if self.filter.is_empty() { String::new() } else { tr!("filter {text}", text = self.filter) };
         [level, filter].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
@@ -89,44 +89,50 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
 }
 
-/// From the newest at the bottom upwards, or from the top where they do not fill the pane.
+/// From the newest at the bottom upwards, or from the top where they do not fill the pane. Rows that nothing needs go to lines that are
+/// too long, the newest first.
 fn fill(inner: &mut Canvas<'_>, newest_first: &[&LogRow], rows: u16, whole: bool) {
-    let width = inner.width();
-    let heights: Vec<u16> = newest_first.iter().map(|row| if whole { lines_of(row, width, inner).len() as u16 } else { 1 }).collect();
-    let mut used = 0u16;
-    let fits = heights
-        .iter()
-        .take_while(|h| {
-            used = used.saturating_add(**h);
-            used <= rows
-        })
-        .count()
-        .max(usize::from(rows > 0));
+    let (rows, width) = (usize::from(rows), inner.width());
+    let mut spare = rows.saturating_sub(newest_first.len());
+    let mut broken: Vec<Vec<String>> = Vec::new();
+    for row in newest_first {
+        let lines = lines_of(row, width, inner);
+        let more = lines.len() - 1;
+        let fits = more <= spare;
+        spare -= if fits && !whole { more } else { 0 };
+        broken.push(if whole || fits { lines } else { vec![row.text.to_string()] });
+    }
+    let mut used = 0;
+    let fits = broken.iter().take_while(|lines| {
+        used += lines.len();
+        used <= rows
+    });
+    let fits = fits.count().max(usize::from(rows > 0));
     let mut y = 0;
-    for row in newest_first.iter().take(fits).rev() {
-        if !whole {
-            line(inner, y, row);
+    for (row, lines) in newest_first.iter().zip(&broken).take(fits).rev() {
+        let (first, rest) = lines.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+        said(inner, y, row, first);
+        for more in rest {
             y += 1;
-            continue;
-        }
-        line(inner, y, row);
-        for more in lines_of(row, width, inner).into_iter().skip(1) {
-            y += 1;
-            inner.text(4, y, &more, level(row.level).1);
+            inner.text(4, y, more, level(row.level).1);
         }
         y += 1;
     }
 }
 
-/// A row broken into lines; the first is drawn by `line`, which cuts it where this breaks it.
+const FIRST_CELLS_MIN: usize = 8;
+
+/// A row broken into lines, of which the first stands behind time and target.
 fn lines_of(row: &LogRow, width: u16, inner: &Canvas<'_>) -> Vec<String> {
     let head = if width >= 30 { format::clock(row.t_ns).len() + 1 } else { 0 } + 2 + inner.measure(&row.target) as usize + 1;
     let ambiguous = inner.glyphs().ambiguous;
     let room = (width as usize).saturating_sub(head);
-    let first = text::wrap(&row.text, room.max(1), ambiguous).into_iter().next().unwrap_or_default();
     if inner.measure(&row.text) as usize <= room {
-        return vec![first];
+        return vec![row.text.to_string()];
     }
+    // Where time and target leave next to no room, all of it stands below them.
+    let first = if room < FIRST_CELLS_MIN { None } else { text::wrap(&row.text, room, ambiguous).into_iter().next() };
+    let first = first.unwrap_or_default();
     let rest = row.text.get(first.len()..).unwrap_or_default().trim_start();
     std::iter::once(first).chain(text::wrap(rest, (width as usize).saturating_sub(4).max(1), ambiguous)).collect()
 }
@@ -174,6 +180,11 @@ fn dropped(state: &DashState) -> String {
 
 /// One row of the log.
 pub fn line(canvas: &mut Canvas<'_>, y: u16, row: &LogRow) {
+    said(canvas, y, row, &row.text);
+}
+
+/// The same with what is said in the first line.
+fn said(canvas: &mut Canvas<'_>, y: u16, row: &LogRow, text: &str) {
     let width = canvas.width();
     let (letter, role) = level(row.level);
     let mut x = 0;
@@ -182,5 +193,5 @@ pub fn line(canvas: &mut Canvas<'_>, y: u16, row: &LogRow) {
     }
     x = canvas.text(x, y, &format!("{letter} "), role);
     x = canvas.text_upto(x, width, y, &format!("{} ", row.target), Role::Dim);
-    canvas.text_upto(x, width, y, &row.text, role);
+    canvas.text_upto(x, width, y, text, role);
 }

@@ -89,19 +89,22 @@ fn hybrid(formula: RewardFormula, lane: &LaneState, width: u16) -> Vec<(String, 
 
 /// Share of successes of the newest.
 pub fn success_newest(state: &DashState) -> String {
-    let Some(ratio) = state.success_ratio(SUCCESS_WINDOW) else { return tr!("success n/a (no episode has ended)") };
-    // What was cut short does not count.
-    let whole = state.episodes.iter().filter(|e| e.end.verdict() != Verdict::Aborted).count();
-    tr!("success {ratio} of the last {n}", ratio = format::percent(ratio), n = whole.min(SUCCESS_WINDOW))
+    let n = state.judged().take(SUCCESS_WINDOW).count();
+    match (state.success_ratio(SUCCESS_WINDOW).map(format::percent), state.has_swapped()) {
+        (None, false) => tr!("success n/a (no episode has ended)"),
+        (None, true) => tr!("success n/a (no episode since the swap)"),
+        (Some(ratio), false) => tr!("success {ratio} of the last {n}", ratio = ratio, n = n),
+        (Some(ratio), true) => tr!("success {ratio} of {n} since the swap", ratio = ratio, n = n),
+    }
 }
 
 /// Share of successes: of the newest, and of all.
 pub fn success(state: &DashState) -> String {
     let newest = success_newest(state);
-    if state.success_ratio(SUCCESS_WINDOW).is_none() {
+    let of = state.episodes_total.saturating_sub(state.aborted_total);
+    if of == 0 {
         return newest;
     }
-    let of = state.episodes_total.saturating_sub(state.aborted_total);
     format!("{newest}  {}", tr!("{n} of {of} in all", n = state.successes_total, of = of))
 }
 
@@ -114,4 +117,43 @@ fn last_episode(row: &EpisodeRow) -> (String, Role) {
     };
     let (sum, hybrid) = (format!("{:.2}", end.episode_return), format!("{:.2}", end.hybrid));
     (tr!("last {word} episode {n}  return {sum}  hybrid {hybrid}", word = word, n = row.episode, sum = sum, hybrid = hybrid), role)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CheckpointId, EpisodeEnded, EpisodeEnding, EpisodeId, LaneId, Seed, Seq};
+    use crate::state::SwapRow;
+
+    fn ended(checkpoint: &str, success: bool) -> EpisodeRow {
+        let end = EpisodeEnded {
+            ending: EpisodeEnding::Terminated,
+            episode_return: 0.0,
+            final_reward: 0.0,
+            hybrid: 0.0,
+            success,
+            length: 1,
+            tool_errors: 0,
+            thought_fidelity: None,
+            truth: "".into(),
+        };
+        let checkpoint = Some(CheckpointId(checkpoint.into()));
+        EpisodeRow { seq: Seq(1), t_ns: 1, lane: LaneId(0), episode: EpisodeId(1), seed: Seed(1), checkpoint, end }
+    }
+
+    #[test]
+    fn success_is_of_the_policy_that_serves() {
+        let mut state = DashState::default();
+        (0..6).for_each(|_| state.episodes.push(ended("a", false)));
+        state.serving = Some(CheckpointId("a".into()));
+        assert_eq!(success_newest(&state), "success 0.0% of the last 6");
+        state.swaps.push(SwapRow { seq: Seq(2), t_ns: 2, from: state.serving.clone(), to: CheckpointId("b".into()) });
+        state.serving = Some(CheckpointId("b".into()));
+        assert_eq!(success_newest(&state), "success n/a (no episode since the swap)");
+        // It began with the policy before.
+        state.episodes.push(ended("a", false));
+        state.episodes.push(ended("b", true));
+        assert_eq!((state.success_ratio(50), state.judged().count()), (Some(1.0), 1));
+        assert!(success_newest(&state).ends_with("of 1 since the swap"), "{}", success_newest(&state));
+    }
 }

@@ -101,7 +101,7 @@ pub fn draw_list(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 
 fn badge(alerts: &[Alert<'_>], view: &View) -> String {
     let counts = counts(alerts);
-    if view.rules_filter.is_empty() { counts } else { format!("{counts} /{}", view.rules_filter) }
+    if view.rules_filter.is_empty() { counts } else { format!("{counts} {}", tr!("filter {text}", text = view.rules_filter)) }
 }
 
 fn row(inner: &mut Canvas<'_>, y: u16, alert: &Alert<'_>, end: u16, now_t_ns: u64) {
@@ -171,7 +171,8 @@ pub fn detail_lines(state: &DashState, view: &View, width: u16, ambiguous: Ambig
     lines.extend(wrapped(&missing, width, ambiguous, Role::Dim));
     lines.push(Line::of(tr!("history, newest first"), Role::Dim));
     for (t_ns, change) in state.alerts.iter().rev().filter(|(_, c)| c.rule == alert.change.rule) {
-        lines.push(Line::of(format!("  {}  {}  {}", format::clock(*t_ns), word(change.state), change.summary), Role::Text));
+        let text = format!("  {}  {}  {}", format::clock(*t_ns), word(change.state), change.summary);
+        lines.extend(wrapped(&text, width, ambiguous, Role::Text));
     }
     lines
 }

@@ -255,3 +255,25 @@ fn enter_on_a_tool_shows_its_newest_request_and_response() {
     do_keys(&["esc"], &mut view, &state);
     assert_eq!((view.popup, view.focus), (None, PaneId::Tools));
 }
+
+#[test]
+fn a_long_log_line_is_broken_where_rows_are_empty_and_no_word_is_said_twice() {
+    let mut state = DashState::default();
+    let words: Vec<String> = (0..40).map(|n| format!("word{n:02}")).collect();
+    state.log.push(crate::state::LogRow {
+        seq: Seq(1),
+        t_ns: 1,
+        level: LogLevel::Warn,
+        target: "gateway".into(),
+        text: words.join(" ").as_str().into(),
+    });
+    let mut view = View::default();
+    view.go(ScreenId::Log);
+    for whole in [false, true] {
+        view.log.whole = whole;
+        let shown = screen(&view, &state);
+        for word in &words {
+            assert_eq!(shown.matches(word.as_str()).count(), 1, "{word}: {shown}");
+        }
+    }
+}

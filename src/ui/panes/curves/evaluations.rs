@@ -19,10 +19,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let up = pane.scroll().up;
     let mut inner = pane.open(canvas, &badge);
     if evaluations.is_empty() {
-        notice(
-            &mut inner,
-            &tr!("no evaluation in this run: a recording with EvaluationCompleted events shows them here; gc evaluates checkpoints now"),
-        );
+        notice(&mut inner, &tr!("no evaluation in this run; gc evaluates checkpoints"));
         return;
     }
     let columns = Columns::of(inner.width());

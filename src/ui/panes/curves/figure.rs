@@ -237,7 +237,7 @@ impl Figure {
         match self.count() {
             Count::Episode => tr!("no episode has ended yet"),
             Count::Step => tr!("waiting for the first step"),
-            Count::Update if state.updates.is_empty() => tr!("n/a (no training in this run)"),
+            Count::Update if state.updates.is_empty() => tr!("n/a (no training update up to here)"),
             Count::Update => tr!("n/a (this training has no such figure)"),
         }
     }

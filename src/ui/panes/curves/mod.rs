@@ -20,8 +20,9 @@ pub use records::{in_view, records};
 
 use super::{Pane, notice};
 use crate::state::DashState;
+use crate::ui::actions::Action;
 use crate::ui::lang::tr;
-use crate::ui::view::{PaneId, View};
+use crate::ui::view::{Context, PaneId, View};
 use crate::ui::widgets::Canvas;
 use ratatui::layout::Rect;
 
@@ -64,7 +65,7 @@ pub fn draw_curves(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let badge = if hidden > 0 { tr!("{n} more: down", n = hidden) } else { String::new() };
     let mut inner = pane.open(canvas, &badge);
     if figures.is_empty() {
-        notice(&mut inner, &untrained(state));
+        notice(&mut inner, &untrained(pane.ctx));
         return;
     }
     let cells = cells(inner.width(), inner.height(), figures.len());
@@ -75,11 +76,16 @@ pub fn draw_curves(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 }
 
 /// Why the training screen is empty, and what to do.
-pub fn untrained(state: &DashState) -> String {
-    if state.updates.is_empty() {
-        tr!("n/a (no training in this run): pilothouse train records one, and its recording shows its curves here")
+pub fn untrained(cx: &Context<'_>) -> String {
+    if !cx.state.updates.is_empty() {
+        return tr!("n/a (this training has no figures)");
+    }
+    // What a recording holds behind the playhead is not known here.
+    if cx.playback.is_some_and(|p| p.head < p.end) {
+        let key = cx.keys.shown(Action::Last).unwrap_or_else(|| ":last".into());
+        tr!("no update up to here; {key} goes to the end of the recording", key = key)
     } else {
-        tr!("n/a (this training has no figures)")
+        tr!("n/a (no training in this run): pilothouse train records one, and its recording shows its curves here")
     }
 }
 

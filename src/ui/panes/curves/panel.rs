@@ -130,7 +130,7 @@ fn notes(chart: &ChartView, traces: &Traces, prepared: &[Prepared], scale: Scale
     let weights: Vec<f64> = traces.traces.iter().map(|t| past(t.figure, chart)).collect();
     let strongest = weights.iter().copied().fold(0.0, f64::max);
     if strongest > 0.0 {
-        notes.push(format!("ema {}", strongest.to_string().trim_start_matches('0')));
+        notes.push(tr!("smoothed by {weight}", weight = strongest.to_string().trim_start_matches('0')));
     }
     notes.extend(traces.axis_note(chart.axis));
     if !scale.is_whole {

@@ -160,7 +160,7 @@ fn up_and_down_choose_and_series_takes_several() {
 fn what_is_not_known_is_said_to_be() {
     let mut view = on(ScreenId::Live, PaneId::Reward);
     view.chart.reward = vec![Figure::PolicyLoss];
-    assert!(shown(&typical(), &view, 120, 36, PLAIN).join("\n").contains("n/a (no training in this run)"));
+    assert!(shown(&typical(), &view, 120, 36, PLAIN).join("\n").contains("n/a (no training update up to here)"));
     let text = shown(&typical(), &on(ScreenId::Training, PaneId::Curves), 120, 36, PLAIN).join("\n");
     assert!(text.contains("pilothouse train"), "{text}");
     keys(&mut view, &typical(), &["x", "x"]);

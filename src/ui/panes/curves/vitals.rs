@@ -154,14 +154,16 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let up = pane.scroll().up;
     let mut inner = pane.open(canvas, &badge);
     if newest.is_none() {
-        notice(&mut inner, &untrained(state));
+        notice(&mut inner, &untrained(pane.ctx));
         return;
     }
     let heading = Cells { name: tr!("figure"), value: tr!("newest"), verdict: String::new(), trend: tr!("last 20"), usual: tr!("usual") };
     heading.draw(&mut inner, 0, (Role::Dim, Role::Dim), None);
     let height = inner.height();
-    for (y, figure) in (1..height).zip(Figure::TRAINING.iter().skip(up)) {
-        draw_figure(&mut inner, y, state, *figure);
+    // What there is stands above what this training lacks.
+    let (there, absent): (Vec<Figure>, Vec<Figure>) = Figure::TRAINING.iter().partition(|f| f.has_values(state, None));
+    for (y, figure) in (1..height).zip(there.into_iter().chain(absent).skip(up)) {
+        draw_figure(&mut inner, y, state, figure);
     }
     more(&mut inner, rows(state).saturating_sub(up + usize::from(height)));
 }
@@ -200,6 +202,9 @@ const NAME: u16 = 19;
 const VALUE: u16 = 9;
 const VERDICT: u16 = 6;
 const WORD: u16 = 9;
+/// A shorter trend says little.
+const SPARKS_MIN: u16 = 8;
+const SPARKS_ALONE_MIN: u16 = 10;
 
 /// A phone has shorter names.
 fn name_cells(width: u16) -> u16 {
@@ -214,21 +219,29 @@ impl Cells {
         let name = name_cells(width);
         canvas.text_upto(0, name - u16::from(name > 1), y, &self.name, text);
         let mut x = name;
-        for (cell, cells, role) in [(&self.value, VALUE, text), (&self.verdict, VERDICT, verdict), (&self.trend, WORD, text)] {
+        for (cell, cells, role) in [(&self.value, VALUE, text), (&self.verdict, VERDICT, verdict)] {
             canvas.text_upto(x, x + cells - 1, y, cell, role);
             x += cells;
         }
-        let sparks = TREND as u16 + 1;
-        if width >= x + sparks + 12 {
+        // A trend that is seen needs no word where there is room for one of them alone.
+        let is_seen = width >= x + SPARKS_ALONE_MIN && width < x + WORD + SPARKS_MIN;
+        if !is_seen || values.is_none() {
+            canvas.text_upto(x, x + WORD - 1, y, &self.trend, text);
+        }
+        x += if is_seen { 0 } else { WORD };
+        // The trend matters more than what is usual, which the verdict says in a word.
+        let sparks = (TREND as u16).min(width.saturating_sub(x));
+        if sparks >= SPARKS_MIN {
             if let Some(values) = values {
+                let values = &values[values.len().saturating_sub(usize::from(sparks))..];
                 let finite = values.iter().copied().filter(|v| v.is_finite());
                 let range = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-                let line = sparkline(values, 0, TREND as u16, range, canvas.glyphs());
+                let line = sparkline(values, 0, sparks, range, canvas.glyphs());
                 canvas.text(x, y, &line, Role::Curve);
             }
-            x += sparks;
+            x += sparks + 1;
         }
-        if width >= x + 8 {
+        if width >= x + 12 {
             canvas.text_upto(x, width, y, &self.usual, Role::Dim);
         }
     }

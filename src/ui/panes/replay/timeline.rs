@@ -123,7 +123,9 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let scene = Scene::of(pane.ctx);
     let beats = scene.beats();
     let head = playhead(scene, &beats);
-    let badge = head.map_or_else(String::new, |at| format!("{} {}/{}", tr!("step"), beats[at].step, beats.last().map_or(0, |b| b.step.0)));
+    // Before the first step the playhead is at none.
+    let step = |at: usize| if scene.state.seq < beats[at].first { 0 } else { beats[at].step.0 };
+    let badge = head.map_or_else(String::new, |at| format!("{} {}/{}", tr!("step"), step(at), beats.last().map_or(0, |b| b.step.0)));
     let mut inner = pane.open(canvas, &badge);
     if beats.is_empty() {
         let text = if scene.playback.is_some() && !scene.desk.replay.book.is_whole() {
@@ -160,6 +162,15 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
 /// The step of the playhead.
 fn playhead(scene: Scene<'_>, beats: &[Beat]) -> Option<usize> {
     beats.partition_point(|b| b.first <= scene.state.seq).checked_sub(1).or((!beats.is_empty()).then_some(0))
+}
+
+/// The column of a step at which the playhead stands: the last one once the step is settled.
+fn column_within(beat: &Beat, seq: Seq, each: usize) -> usize {
+    match (seq >= beat.last, seq > beat.first) {
+        (true, _) => each.saturating_sub(1),
+        (false, true) => each / 2,
+        (false, false) => 0,
+    }
 }
 
 fn draw_rewards(inner: &mut Canvas<'_>, y: u16, beats: &[Beat], ruler: Ruler, head: Option<usize>) {
@@ -230,7 +241,7 @@ fn draw_marks(inner: &mut Canvas<'_>, y: u16, scene: Scene<'_>, beats: &[Beat], 
             }
         }
     }
-    let at = head.map(|head| ruler.column(head));
+    let at = head.map(|head| ruler.column(head) + column_within(&beats[head], scene.state.seq, ruler.each()));
     if let Some(cell) = at.and_then(|at| line.get_mut(at)).filter(|cell| matches!(cell, '-' | '1')) {
         *cell = '^';
     }

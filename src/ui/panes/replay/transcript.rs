@@ -4,12 +4,14 @@ use super::Scene;
 use crate::event::Seq;
 use crate::source::Quest;
 use crate::state::Row;
+use crate::ui::actions::Action;
+use crate::ui::keymap::KeyMap;
 use crate::ui::lang::tr;
 use crate::ui::panes::chain::{draw_sheet, shape, streaming_lines, text_rows};
 use crate::ui::panes::chain_rows::{Shape, failed};
 use crate::ui::panes::chain_sheet::{Rows, Sheet};
 use crate::ui::panes::{Motion, Pane, notice};
-use crate::ui::view::{Detail, Place};
+use crate::ui::view::{Detail, Place, ScreenId};
 use crate::ui::widgets::{Canvas, Glyphs, Role, format};
 use std::rc::Rc;
 
@@ -129,7 +131,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let scene = Scene::of(pane.ctx);
     let mut inner = pane.open(canvas, &badge(scene));
     if rows(scene).len() == 0 {
-        notice(&mut inner, &empty(scene));
+        notice(&mut inner, &empty(scene, pane.ctx.keys));
         return;
     }
     let height = text_rows(inner.height());
@@ -152,9 +154,13 @@ fn badge(scene: Scene<'_>) -> String {
     }
 }
 
-fn empty(scene: Scene<'_>) -> String {
+fn empty(scene: Scene<'_>, keys: &KeyMap) -> String {
     match scene.playback {
         Some(_) if !scene.desk.replay.book.is_whole() => super::read_so_far(scene.desk),
+        Some(_) if scene.desk.replay.book.episodes.is_empty() => {
+            let key = keys.shown(Action::Screen(ScreenId::Training)).unwrap_or_else(|| ":training".into());
+            tr!("no episode in this recording; {key} shows the curves of a training", key = key)
+        }
         Some(_) => tr!("the recording holds no episode here"),
         None => tr!("waiting for the first decision"),
     }

@@ -63,7 +63,9 @@ pub fn draw_x(canvas: &mut Canvas<'_>, y: u16, chart: &Chart<'_>, newest: Option
         }
     }
     let scale: Scale = chart.scale;
-    let left = (chart.x_label)(scale.start.max(chart.first));
+    // Where there is one place alone, its number stands once.
+    let first = scale.start.max(chart.first);
+    let left = if newest == Some(first) { String::new() } else { (chart.x_label)(first) };
     let right = newest.map(|x| format!("{} {}", (chart.x_label)(x), chart.unit).trim_end().to_owned());
     if let Some(x) = free(&taken, usize::from(gutter), usize::from(canvas.measure(&left)), true) {
         let end = canvas.text(x, y, &left, Role::Dim);

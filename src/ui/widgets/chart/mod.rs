@@ -81,6 +81,9 @@ pub fn columns_of(width: u16, kind: ChartGlyphs) -> u64 {
 /// Lines have one axis while that is at most so many times as long as the shortest would be.
 const SHARED_MAX: f64 = 8.0;
 
+/// Cells that each value has where it is drawn as a point.
+const POINT_CELLS_MIN: usize = 4;
+
 impl Chart<'_> {
     pub fn draw(&self, canvas: &mut Canvas<'_>) -> Drawn {
         let (w, h) = (canvas.width(), canvas.height());
@@ -128,6 +131,10 @@ impl Chart<'_> {
             draw_columns(&mut grid, columns, rows, *range, (index as u8, kind));
         }
         grid.draw(plot, kind);
+        for (index, line) in self.lines.iter().enumerate().rev() {
+            let Some(Some(range)) = drawn.ranges.get(index) else { continue };
+            self.draw_points(plot, line, rows, *range, index as u8);
+        }
         if self.lines.len() < 2 {
             return;
         }
@@ -137,6 +144,23 @@ impl Chart<'_> {
             let y = row(column.last, *range, rows) / dots_y;
             let x = (x / dots_x + 1).min(usize::from(plot.width()).saturating_sub(1));
             plot.text(x as u16, y as u16, line.letter.encode_utf8(&mut [0; 4]), role(index as u8));
+        }
+    }
+
+    /// Values that stand far apart are seen by themselves: the line between them is no value.
+    fn draw_points(&self, plot: &mut Canvas<'_>, line: &Line, rows: usize, range: (f64, f64), index: u8) {
+        let (dots_x, dots_y) = resolution(plot.glyphs().curve());
+        let seen: Vec<&Point> = line.points.iter().filter(|p| self.scale.holds(p.x_last)).collect();
+        if seen.len() * POINT_CELLS_MIN > usize::from(plot.width()) {
+            return;
+        }
+        let symbol = match plot.glyphs().curve() {
+            ChartGlyphs::Braille => "⣿",
+            ChartGlyphs::Block | ChartGlyphs::Ascii => "o",
+        };
+        for point in seen {
+            let Ok(column) = usize::try_from(self.scale.column(point.x_last)) else { continue };
+            plot.text((column / dots_x) as u16, (row(point.last, range, rows) / dots_y) as u16, symbol, role(index));
         }
     }
 
