@@ -304,3 +304,23 @@ fn replay_desk(source: &mut RecordingSource, state: &DashState) -> Result<Replay
     }
     Ok(desk)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::training_record::TrainingRecord;
+    use super::*;
+    use crate::event::{Seed, UpdateCompleted};
+
+    #[test]
+    fn a_training_opens_at_its_end_and_a_run_at_its_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("training.jsonl");
+        let env = crate::env::make("ops").unwrap();
+        let mut record = TrainingRecord::begin(Some(&path), MonotonicClock::start(), env.spec(), Seed(7), "abc".into()).unwrap();
+        (1..=30).for_each(|update| record.update(UpdateCompleted { update, ..UpdateCompleted::default() }));
+        record.end("trained").unwrap();
+        let end = |path: &Path| training_end(&mut Recording::open_quickly(path).unwrap()).unwrap();
+        assert_eq!(end(&path), Some(Recording::open(&path).unwrap().end()));
+        assert_eq!(end(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/failure.jsonl")), None);
+    }
+}
