@@ -150,13 +150,8 @@ mod tests {
     use crate::event::{EpisodeId, LaneId, Seq};
 
     fn crew(recordings: Option<PathBuf>, own: Option<PathBuf>) -> Crew {
-        let plan = BenchPlan {
-            places: Vec::new(),
-            env: "ops".into(),
-            level: crate::event::Level::L0,
-            device: crate::model::DeviceChoice::Cpu,
-            settings: crate::learn::PolicySettings::default(),
-        };
+        let plan =
+            BenchPlan { places: Vec::new(), device: crate::model::DeviceChoice::Cpu, settings: crate::learn::PolicySettings::default() };
         Crew::new(recordings, own, plan)
     }
 

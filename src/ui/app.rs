@@ -121,6 +121,8 @@ pub enum Open {
     Menu(Option<Group>),
     /// Lines under a title.
     Told(String, Vec<String>),
+    /// Why what was to be confirmed is not done.
+    Refused(String),
     /// A command that waits for its name, and what was typed of it.
     Confirm(Confirm, Line),
     /// Quitting would end the run.
@@ -546,6 +548,7 @@ impl App {
                     }
                 }
                 Effect::Tell(title, lines) => self.open = Open::Told(title, lines),
+                Effect::Refuse(why) => self.open = Open::Refused(why),
                 Effect::LoadTheme(name) => {
                     if let Err(error) = self.look.set_theme(&name) {
                         (self.notice, self.mistaken) = (error.to_string(), true);
@@ -565,7 +568,7 @@ impl App {
                     let opens = matches!(ask, Ask::Open { .. });
                     match self.backstage.ask(ask.clone()) {
                         Ok(()) => {
-                            self.desk.asked(&ask, &self.state);
+                            self.desk.asked(&ask);
                             if opens {
                                 self.asked_at = Some((self.view.screen, self.sittings));
                             }

@@ -8,7 +8,6 @@ use super::stops::Stops;
 use super::view::EpisodeSort;
 use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
 use crate::source::{Book, Quest, Tally, Track};
-use crate::state::DashState;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -160,9 +159,9 @@ pub struct ParkedRun {
 
 impl Desk {
     /// Backstage took up this work.
-    pub fn asked(&mut self, ask: &Ask, state: &DashState) {
+    pub fn asked(&mut self, ask: &Ask) {
         match ask {
-            Ask::Bench(ask) => self.bench.asked(ask, state.run.as_ref().map_or_else(Level::default, |r| r.level)),
+            Ask::Bench(ask) => self.bench.asked(ask),
             Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } => {}
         }
     }
@@ -189,6 +188,7 @@ mod tests {
     use super::*;
     use crate::event::{DecisionSettled, Envelope};
     use crate::source::{Probe, Scan};
+    use crate::state::DashState;
 
     struct At(&'static [u64]);
 
