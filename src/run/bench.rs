@@ -471,13 +471,14 @@ mod tests {
     fn episodes_of_other_weights_or_of_another_level_are_not_mixed() {
         let (mut worker, subject) = at_directory(std::path::Path::new("nowhere"), DeviceChoice::Cpu);
         worker.plan.places = places_of("builtin");
-        assert!(worker.play(&subject, &ops(), 1));
+        let env = env::make("ops").unwrap();
+        let played = evaluate(&mut Agent::Oracle, env.as_ref(), Level::L0, &[Seed(0)]).unwrap().traces;
+        worker.played.insert((subject.clone(), ops()), played);
         let retrained = Subject { sha256: "0".into(), ..subject.clone() };
         assert!(!worker.play(&retrained, &ops(), 2), "its files are not at hand");
         assert!(worker.traces(&retrained, &ops(), 9).is_empty());
         let harder = Setting { level: Level::L2, ..ops() };
-        assert!(worker.traces(&subject, &harder, 9).is_empty() && worker.play(&subject, &harder, 1));
-        assert_eq!([&ops(), &harder].map(|there| worker.traces(&subject, there, 9).len()), [1, 1]);
+        assert_eq!([&ops(), &harder].map(|there| worker.traces(&subject, there, 9).len()), [1, 0]);
     }
 
     fn plan() -> BenchPlan {

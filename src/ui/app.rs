@@ -4,7 +4,7 @@ mod hands;
 mod seats;
 
 use super::actions::{Action, Group};
-use super::backstage::{Ask, Backstage, collect};
+use super::backstage::{Backstage, collect};
 use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
@@ -165,8 +165,8 @@ struct App {
     still: Still,
     /// What the screen was like when it was last left.
     before: Option<Session>,
-    /// Where the operator was when a recording was asked for, and how often another seat was taken until then.
-    asked_at: Option<(ScreenId, u32)>,
+    /// The recording that was asked for last, and from where.
+    asked_at: Option<seats::Asked>,
     sittings: u32,
     /// The process was stopped and goes on.
     continued: bool,
@@ -455,7 +455,7 @@ impl App {
         if let Some(told) = told {
             self.notice = told;
         }
-        if let Some(opened) = self.desk.opened.take() {
+        for opened in std::mem::take(&mut self.desk.opened) {
             self.was_opened(opened);
         }
         came
@@ -565,13 +565,11 @@ impl App {
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => {
-                    let opens = matches!(ask, Ask::Open { .. });
+                    let asked = seats::Asked::of(&ask, self.view.screen, self.sittings);
                     match self.backstage.ask(ask.clone()) {
                         Ok(()) => {
                             self.desk.asked(&ask);
-                            if opens {
-                                self.asked_at = Some((self.view.screen, self.sittings));
-                            }
+                            self.asked_at = asked.or(self.asked_at.take());
                         }
                         Err(reason) => self.notice = reason,
                     }

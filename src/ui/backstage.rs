@@ -61,6 +61,8 @@ pub enum BenchNews {
 
 /// A recording, ready to be looked at.
 pub struct Opened {
+    /// The path of the ask that it answers.
+    pub asked: Option<PathBuf>,
     pub name: String,
     pub source: Box<dyn FrameSource>,
     pub at: Option<(LaneId, EpisodeId)>,
@@ -116,4 +118,32 @@ pub fn collect(backstage: &mut dyn Backstage, desk: &mut Desk) -> (bool, Option<
     // The notice has one line: none of what came at once pushes another one out.
     let told: Vec<String> = news.into_iter().filter_map(|n| desk.take(n)).collect();
     (came, (!told.is_empty()).then(|| told.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Says(Vec<News>);
+
+    impl Backstage for Says {
+        fn ask(&mut self, _: Ask) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn news(&mut self) -> Vec<News> {
+            std::mem::take(&mut self.0)
+        }
+    }
+
+    #[test]
+    fn bad_news_is_not_pushed_out_by_what_came_with_it() {
+        let subject = Subject { id: "a".into(), sha256: "0".into() };
+        let bad = News::Bench(BenchNews::Soundness(subject.clone(), Soundness::Unsound("flipped".into())));
+        let quiet = News::Bench(BenchNews::Done(BenchAsk::Verify(subject)));
+        let mut says = Says(vec![bad, quiet, News::Told("something else".into())]);
+        let mut desk = Desk::default();
+        assert_eq!(collect(&mut says, &mut desk), (true, Some("a is BAD: flipped; something else".to_owned())));
+        assert_eq!(collect(&mut says, &mut desk), (false, None));
+    }
 }

@@ -25,8 +25,8 @@ pub struct Desk {
     pub catalogue: Option<Vec<Recorded>>,
     /// The live run that goes on while a recording is looked at.
     pub parked: Option<ParkedRun>,
-    /// A recording that was opened and not yet sat down to.
-    pub opened: Option<Opened>,
+    /// Recordings that were opened and not yet sat down to, in the order in which they came.
+    pub opened: Vec<Opened>,
 }
 
 /// What is known of the open recording beside the playhead.
@@ -35,7 +35,7 @@ pub struct ReplayDesk {
     pub book: Arc<Book>,
     /// The episode at the playhead, whole, once it is read.
     pub track: Option<Arc<Track>>,
-    /// The list of its episodes, filtered and sorted once it is whole.
+    /// The list of its episodes, filtered and sorted.
     pub order: Option<Arc<Order>>,
     pub tallies: BTreeMap<Quest, Arc<Tally>>,
     /// At `x1` it plays a decision a second, whatever the recorded times are.
@@ -63,6 +63,8 @@ impl ReplayDesk {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     pub episodes: usize,
+    /// What of the recording it is by.
+    pub read_upto: Seq,
     pub filter: String,
     pub sort: EpisodeSort,
     pub places: Vec<usize>,
@@ -141,7 +143,7 @@ pub struct Recorded {
     pub name: String,
     /// RFC 3339, UTC.
     pub started: String,
-    /// The checkpoint; unset where the agent is no model, of which the header does not speak.
+    /// The checkpoint that it began with, or the name of an agent that is no model; `training` of a training. Unset where its beginning can't be read.
     pub agent: Option<String>,
     pub env: String,
     pub level: Level,
@@ -176,7 +178,7 @@ impl Desk {
                 None
             }
             News::Opened(opened) => {
-                self.opened = Some(opened);
+                self.opened.push(opened);
                 None
             }
         }

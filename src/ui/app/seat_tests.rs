@@ -81,6 +81,18 @@ fn a_recording_takes_no_screen_from_under_what_is_open_or_was_left() {
 }
 
 #[test]
+fn only_the_recording_that_was_asked_for_last_is_sat_down_to() {
+    let (mut app, _inbox, _feed) = asked();
+    let source = || Box::new(RecordingSource::open(&file("success"), MonotonicClock::start()).unwrap());
+    let other = || Opened { asked: Some(file("success")), name: "other".into(), source: source(), at: None };
+    app.desk.opened.push(other());
+    app.was_opened(other());
+    assert!(app.parked.is_none(), "it was asked for before: {}", app.notice);
+    settle(&mut app);
+    assert!(app.parked.is_some() && app.options.recording.as_deref().is_some_and(|r| r.contains("failure")), "{:?}", app.options.recording);
+}
+
+#[test]
 fn the_runs_own_view_is_remembered_and_its_looks_go_along() {
     let state = tempfile::tempdir().unwrap();
     let (mut app, _inbox, _feed) = asked();

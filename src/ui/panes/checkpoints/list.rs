@@ -51,6 +51,10 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let is_evaluated = ctx.desk.bench.evaluations.keys().any(|(_, there)| *there == setting);
     let level = is_evaluated.then(|| tr!("evaluated at level {level}", level = setting.level));
     let mut inner = pane.open(canvas, &format!("{}  {}", level.unwrap_or_default(), all.len()));
+    if all.is_empty() && ctx.playback.is_some() && ctx.state.run.is_none() {
+        notice(&mut inner, &tr!("the recording stands at its beginning: what it says of checkpoints comes with its first events"));
+        return;
+    }
     if all.is_empty() {
         notice(&mut inner, &tr!("no checkpoint is listed: the agent of this run is no model, or its policy is still loading"));
         return;
