@@ -143,10 +143,12 @@ fn metric(m: &Metric, width: u16) -> Line {
         Verdict::Differs => (tr!("differs"), Role::Warn),
         Verdict::Inconclusive => (tr!("unclear"), Role::Dim),
     };
-    let signed = |v: f64| if v > 0.0 { format!("+{}", format::number(v)) } else { format::number(v) };
+    // The mean of no pair, and the spread of one.
+    let number = |v: f64| if v.is_nan() { format::UNSET.to_owned() } else { format::number(v) };
+    let signed = |v: f64| if v > 0.0 { format!("+{}", number(v)) } else { number(v) };
     let cell = |cell: Cell| match cell {
-        Cell::A => (format::number(m.a), Role::Text),
-        Cell::B => (format::number(m.b), Role::Text),
+        Cell::A => (number(m.a), Role::Text),
+        Cell::B => (number(m.b), Role::Text),
         Cell::Delta => (signed(m.delta.value), role),
         Cell::Interval => (format!("[{},{}]", signed(m.delta.low), signed(m.delta.high)), Role::Text),
         Cell::Verdict => (word.clone(), role),

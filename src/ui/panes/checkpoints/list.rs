@@ -145,7 +145,7 @@ fn cell(kind: Kind, listed: &CheckpointListed, ctx: &Context<'_>) -> (String, Ro
             (format::or_unset(figures, |f| within(f.success.value, f.success.low, f.success.high, format::percent)), Role::Text)
         }
         Kind::Return => {
-            let number = |v: f64| format!("{v:.2}");
+            let number = |v: f64| if v.is_nan() { format::UNSET.to_owned() } else { format!("{v:.2}") };
             (format::or_unset(figures, |f| within(f.episode_return.value, f.episode_return.low, f.episode_return.high, number)), Role::Text)
         }
         Kind::State => state(listed, ctx),
