@@ -28,12 +28,13 @@ pub fn wilson(successes: u64, trials: u64) -> Interval {
     Interval { estimate: p, low: ((centre - spread) / scale).max(0.0), high: ((centre + spread) / scale).min(1.0) }
 }
 
-/// Percentile bootstrap of a mean (Efron 1979), with a fixed stream so that the same numbers give the same interval. Empty input gives NaN.
+/// Percentile bootstrap of a mean (Efron 1979), with a fixed stream so that the same numbers give the same interval. Empty input gives NaN;
+/// of one value nothing is known but itself, and its interval's ends are NaN.
 pub fn bootstrap_mean(values: &[f64]) -> Interval {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
     if n < 2 {
-        return Interval { estimate: mean, low: mean, high: mean };
+        return Interval { estimate: mean, low: f64::NAN, high: f64::NAN };
     }
     let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
     let mut draw = || ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize;
@@ -61,5 +62,7 @@ mod tests {
         let half = Z95 * (399.0_f64 / 12.0).sqrt() / 20.0;
         assert!((i.high - i.low - 2.0 * half).abs() < 0.15 * half, "{i:?} {half}");
         assert_eq!(bootstrap_mean(&values), i);
+        let one = bootstrap_mean(&[0.5]);
+        assert!(one.estimate == 0.5 && one.low.is_nan() && one.high.is_nan(), "{one:?}");
     }
 }

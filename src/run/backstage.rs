@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, BenchPlan};
 use crate::cond::{CondError, Condition, Expression, Variable};
-use crate::event::{Envelope, MonotonicClock};
+use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq};
 use crate::journal::{Recording, label, stem};
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
@@ -63,8 +63,9 @@ impl Backstage for Crew {
                 self.begin(move || News::Catalogue(catalogue(directories.iter())))
             }
             Ask::Open { path, at } => {
+                let asked = path.clone();
                 let path = path.or_else(|| self.own.clone()).ok_or("this run is not recorded: there is nothing to open")?;
-                self.begin(move || open(&path).map_or_else(News::Told, |source| News::Opened(opened(&path, source, at))))
+                self.begin(move || open(&path).map_or_else(News::Told, |source| News::Opened(opened(asked, &path, source, at))))
             }
         }
     }
@@ -148,9 +149,9 @@ fn open(path: &Path) -> Result<RecordingSource, String> {
     source.made_watchable().map_err(|e| told(&e))
 }
 
-fn opened(path: &Path, mut source: RecordingSource, at: Option<(crate::event::LaneId, crate::event::EpisodeId)>) -> Opened {
+fn opened(asked: Option<PathBuf>, path: &Path, mut source: RecordingSource, at: Option<(LaneId, EpisodeId)>) -> Opened {
     crate::source::Playback::set_playing(&mut source, false);
-    Opened { name: path.display().to_string(), source: Box::new(source), at }
+    Opened { asked, name: path.display().to_string(), source: Box::new(source), at }
 }
 
 /// Recordings by their headers, newest first. What is no recording is passed over.
@@ -164,30 +165,36 @@ fn catalogue<'a>(directories: impl Iterator<Item = &'a PathBuf>) -> Vec<Recorded
 
 fn recorded(path: PathBuf) -> Option<Recorded> {
     let header = Recording::header_of(&path).ok()??;
+    let begun = begun(&path);
     Some(Recorded {
         name: label(&path)?,
         path,
         started: header.started,
-        agent: header.checkpoint.map(|c| c.id.0),
+        agent: header.checkpoint.map(|c| c.id.0).or(begun),
         env: header.env.name,
         level: header.level,
         lanes: header.lanes,
     })
 }
 
+/// What its first event says of who plays; a training begins without a run.
+fn begun(path: &Path) -> Option<String> {
+    let mut recording = Recording::open_quickly(path).ok()?;
+    let first = recording.events_from(Seq(1)).ok()?.next()?.ok()?;
+    if let Event::RunStarted(e) = &first.event {
+        return Some(e.agent.to_string());
+    }
+    let is_training = matches!(&first.event, Event::RunStateChanged(e) if &*e.reason == "training");
+    is_training.then(|| "training".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EpisodeId, LaneId, Seq};
 
     fn crew(recordings: Option<PathBuf>, own: Option<PathBuf>) -> Crew {
-        let plan = BenchPlan {
-            places: Vec::new(),
-            env: "ops".into(),
-            level: crate::event::Level::L0,
-            device: crate::model::DeviceChoice::Cpu,
-            settings: crate::learn::PolicySettings::default(),
-        };
+        let plan =
+            BenchPlan { places: Vec::new(), device: crate::model::DeviceChoice::Cpu, settings: crate::learn::PolicySettings::default() };
         Crew::new(recordings, own, plan)
     }
 
@@ -220,6 +227,7 @@ mod tests {
         assert!(found.windows(2).all(|w| w[0].started >= w[1].started));
         let failure = found.iter().find(|r| r.name == "failure").unwrap();
         assert_eq!((failure.agent.as_deref(), failure.env.as_str()), (Some("deckhand-middle"), "ops"));
+        assert!(found.iter().all(|r| r.agent.is_some()), "{found:?}");
     }
 
     #[test]

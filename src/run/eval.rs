@@ -101,8 +101,10 @@ fn completed(name: &str, report: &AgentReport) -> EvaluationCompleted {
     }
 }
 
-fn within(i: &Interval) -> String {
-    format!("{:.3} [{:.3}, {:.3}]", i.estimate, i.low, i.high)
+/// What is not known of it, such as the spread of one value, is `n/a`.
+pub(super) fn within(i: &Interval) -> String {
+    let number = |v: f64| if v.is_nan() { "n/a".to_owned() } else { format!("{v:.3}") };
+    format!("{} [{}, {}]", number(i.estimate), number(i.low), number(i.high))
 }
 
 fn line(name: &str, r: &AgentReport) -> String {

@@ -125,8 +125,7 @@ impl Summary {
 }
 
 fn within(values: &[f64]) -> String {
-    let mean = bootstrap_mean(values);
-    format!("{:.3} [{:.3}, {:.3}]", mean.estimate, mean.low, mean.high)
+    super::eval::within(&bootstrap_mean(values))
 }
 
 /// Prints until the run has ended. The run waits for whoever reads the output.

@@ -22,16 +22,20 @@ pub fn schema_of(spec: &EnvSpec) -> Schema {
     Schema { env: spec.name.clone(), version: spec.version.clone(), tools_sha256: checkpoint::sha256_hex(&tools) }
 }
 
+/// Names for `checkpoint::open` of what that agent can be: the built-in ones, or one directory and nothing else.
+pub fn places_of(agent: &str) -> Vec<String> {
+    let scripted = ["heuristic", "random", "oracle"];
+    if agent == "builtin" || scripted.contains(&agent) {
+        builtin().iter().map(|b| b.name.to_owned()).collect()
+    } else {
+        vec![agent.to_owned()]
+    }
+}
+
 impl Provider {
     /// `agent` is `builtin`, or a checkpoint directory.
     pub fn new(device: DeviceChoice, agent: &str, spec: &EnvSpec) -> Self {
-        let scripted = ["heuristic", "random", "oracle"];
-        let places = if agent == "builtin" || scripted.contains(&agent) {
-            builtin().iter().map(|b| b.name.to_owned()).collect()
-        } else {
-            vec![agent.to_owned()]
-        };
-        Self { device, places, schema: schema_of(spec), listed: OnceLock::new() }
+        Self { device, places: places_of(agent), schema: schema_of(spec), listed: OnceLock::new() }
     }
 
     /// The checkpoint of that name, or the last one.

@@ -128,7 +128,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
     let sampler = sampler.map_err(Failure::failed)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let plan = BenchPlan::new(config, &config.run.env, config.run.level);
+    let plan = BenchPlan::new(config);
     let crew = Crew::new(recordings(config), started.recording.clone(), plan);
     let outcome = run(Box::new(source), Box::new(crew), options);
     sampler.stop();
@@ -184,7 +184,7 @@ pub fn replay(
     config: &Config,
 ) -> Result<Integrity, Failure> {
     let name = recording.path().display().to_string();
-    let plan = BenchPlan::new(config, &recording.header().env.name, recording.header().level);
+    let plan = BenchPlan::new(config);
     let crew = Crew::new(recordings(config), None, plan);
     let mut options = options(config, Some(name))?;
     let mut recording = recording;

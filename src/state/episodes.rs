@@ -33,6 +33,11 @@ pub struct CurrentEpisode {
     /// Compressions of this episode, oldest first.
     #[serde(default)]
     pub memories: Ring<MemoryRow, 32>,
+    /// Tokens that all of them replaced, and of what stands for these.
+    #[serde(default)]
+    pub compressed_before: u64,
+    #[serde(default)]
+    pub compressed_after: u64,
     /// Unset before the first compression, and where nothing was kept: a division by zero is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
     pub compression_ratio_last: Option<f64>,

@@ -124,6 +124,8 @@ impl DashState {
             Event::MemoryCompressed(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.episode.compression_ratio_last = (e.after > 0).then_some(e.ratio);
+                lane.episode.compressed_before = lane.episode.compressed_before.saturating_add(u64::from(e.before));
+                lane.episode.compressed_after = lane.episode.compressed_after.saturating_add(u64::from(e.after));
                 let step = envelope.step.unwrap_or_default();
                 let summary = e.summary.clone();
                 lane.episode.memories.push(MemoryRow { seq: envelope.seq, step, before: e.before, after: e.after, summary });
@@ -430,6 +432,17 @@ mod tests {
         say(&mut state, finished(&name));
         let rows: Vec<_> = state.tools.values().map(|t| (t.calls_total, t.errors_total, t.in_flight)).collect();
         assert_eq!(rows, [(1, 1, 0)]);
+    }
+
+    #[test]
+    fn all_that_was_compressed_is_counted_and_not_only_what_is_kept() {
+        let mut state = DashState::default();
+        for _ in 0..40 {
+            say(&mut state, MemoryCompressed { before: 240, after: 30, ratio: 8.0, prompt_tokens: 99, summary: SafeText::default() });
+        }
+        let episode = &state.lanes[&LaneId(0)].episode;
+        assert!(episode.memories.iter().count() < 40);
+        assert_eq!((episode.memories.total(), episode.compressed_before, episode.compressed_after), (40, 9_600, 1_200));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod hands;
 mod seats;
 
 use super::actions::{Action, Group};
-use super::backstage::{Ask, Backstage, collect};
+use super::backstage::{Backstage, collect};
 use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
@@ -121,8 +121,10 @@ pub enum Open {
     Menu(Option<Group>),
     /// Lines under a title.
     Told(String, Vec<String>),
+    /// Why what was to be confirmed is not done.
+    Refused(String),
     /// A command that waits for its name, and what was typed of it.
-    Confirm(Confirm, Line),
+    Confirm(Box<Confirm>, Line),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -163,8 +165,8 @@ struct App {
     still: Still,
     /// What the screen was like when it was last left.
     before: Option<Session>,
-    /// Where the operator was when a recording was asked for, and how often another seat was taken until then.
-    asked_at: Option<(ScreenId, u32)>,
+    /// The recording that was asked for last, and from where.
+    asked_at: Option<seats::Asked>,
     sittings: u32,
     /// The process was stopped and goes on.
     continued: bool,
@@ -451,7 +453,7 @@ impl App {
         if let Some(told) = told {
             self.notice = told;
         }
-        if let Some(opened) = self.desk.opened.take() {
+        for opened in std::mem::take(&mut self.desk.opened) {
             self.was_opened(opened);
         }
         came
@@ -545,6 +547,7 @@ impl App {
                 }
                 Effect::TellFields => self.open = Open::Told(tr!("Names in conditions"), self.backstage.condition_fields()),
                 Effect::Tell(title, lines) => self.open = Open::Told(title, lines),
+                Effect::Refuse(why) => self.open = Open::Refused(why),
                 Effect::LoadTheme(name) => {
                     if let Err(error) = self.look.set_theme(&name) {
                         (self.notice, self.mistaken) = (error.to_string(), true);
@@ -561,13 +564,11 @@ impl App {
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => {
-                    let opens = matches!(ask, Ask::Open { .. });
+                    let asked = seats::Asked::of(&ask, self.view.screen, self.sittings);
                     match self.backstage.ask(ask.clone()) {
                         Ok(()) => {
-                            self.desk.asked(&ask, &self.state);
-                            if opens {
-                                self.asked_at = Some((self.view.screen, self.sittings));
-                            }
+                            self.desk.asked(&ask);
+                            self.asked_at = asked.or(self.asked_at.take());
                         }
                         Err(reason) => self.notice = reason,
                     }
@@ -575,7 +576,7 @@ impl App {
                 Effect::OpenCommand(line) => self.open_command(&line),
                 Effect::OpenSearch => self.open = Open::Search(Line::default()),
                 Effect::OpenMenu => self.open = Open::Menu(None),
-                Effect::Confirm(confirm) => self.open = Open::Confirm(confirm, Line::default()),
+                Effect::Confirm(confirm) => self.open = Open::Confirm(Box::new(confirm), Line::default()),
                 Effect::Close => {
                     self.desk.replay.looking = None;
                     self.open = Open::Nothing;

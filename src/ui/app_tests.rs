@@ -199,6 +199,44 @@ fn a_swap_waits_for_its_name() {
 }
 
 #[test]
+fn words_for_a_swap_that_is_refused_are_no_keys() {
+    let (mut app, inbox) = live((80, 24));
+    type_keys(&mut app, "gc");
+    app.view.shelf.chosen = app.state.serving.clone();
+    let before = app.view.clone();
+    type_keys(&mut app, "Pswap final");
+    assert!(shown(&app).contains("serves already") && matches!(app.open, Open::Refused(_)), "{}", shown(&app));
+    type_keys(&mut app, "\n");
+    assert_eq!((&app.open, &app.view.shelf, app.view.focus, sent(&inbox)), (&Open::Nothing, &before.shelf, before.focus, vec![]));
+}
+
+#[test]
+fn what_asks_for_a_swap_leaves_the_comparison_in_sight() {
+    use crate::ui::bench::{Comparison, Estimate, Metric, Setting, Subject, Verdict};
+    for size in [(80, 24), (120, 36), (200, 50)] {
+        let (mut app, _inbox) = live(size);
+        type_keys(&mut app, "gc");
+        app.view.shelf.chosen = Some("deckhand-middle".into());
+        let of = |name: &str| Subject::of(app.state.checkpoints.iter().find(|c| c.checkpoint.0 == name).unwrap());
+        let delta = Estimate { value: 0.5, low: 0.25, high: 0.75 };
+        app.desk.bench.comparison = Some(Comparison {
+            a: of("deckhand-final"),
+            b: of("deckhand-middle"),
+            setting: Setting::of(&app.state),
+            seeds: 100,
+            metrics: vec![Metric { name: "tool errors".into(), a: 0.25, b: 0.75, pairs: 98, delta, verdict: Verdict::Worse }],
+            fixed: vec![],
+            broken: vec![],
+        });
+        type_keys(&mut app, "P");
+        let shown = shown(&app);
+        for part in ["+0.5", "[+0.250,+0.750]", "WORSE !", " 98", "WORSE ! tool errors", "NOT verified", "NOT evaluated", "to confirm"] {
+            assert!(shown.contains(part), "{part} {size:?}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_replay_plays_again_from_its_end_and_pauses_by_name() {
     let mut app = replay((120, 36));
     let end = app.playback.as_ref().unwrap().end;

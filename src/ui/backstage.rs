@@ -2,10 +2,10 @@
 //!
 //! Long work is asked for and comes back as news, so that no key waits for it.
 
-use super::bench::{Comparison, Dossier, Evaluation, Soundness, Subject, WeightChange};
+use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
 use super::watches::Watched;
-use crate::event::{CheckpointId, EpisodeId, LaneId};
+use crate::event::{EpisodeId, LaneId};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub enum Ask {
 pub enum BenchAsk {
     Dossier(Subject),
     Verify(Subject),
-    Evaluate(Subject, u32),
-    Compare(Subject, Subject, u32),
+    Evaluate(Subject, Setting, u32),
+    Compare(Subject, Subject, Setting, u32),
 }
 
 /// What came of it.
@@ -47,20 +47,22 @@ pub enum News {
 
 #[derive(Debug)]
 pub enum BenchNews {
-    Dossier(CheckpointId, Result<Dossier, String>),
-    Soundness(CheckpointId, Soundness),
-    Evaluation(CheckpointId, Evaluation),
+    Dossier(Subject, Result<Dossier, String>),
+    Soundness(Subject, Soundness),
+    Evaluation(Subject, Setting, Evaluation),
     Comparison(Comparison),
     /// Nothing more comes of it.
     Done(BenchAsk),
     /// It was given up, before or behind its beginning.
     Cancelled(BenchAsk),
     /// Of the two, in this order.
-    Weights(CheckpointId, CheckpointId, Result<WeightChange, String>),
+    Weights(Subject, Subject, Result<WeightChange, String>),
 }
 
 /// A recording, ready to be looked at.
 pub struct Opened {
+    /// The path of the ask that it answers.
+    pub asked: Option<PathBuf>,
     pub name: String,
     pub source: Box<dyn FrameSource>,
     pub at: Option<(LaneId, EpisodeId)>,
@@ -117,5 +119,35 @@ impl Backstage for Nobody {
 pub fn collect(backstage: &mut dyn Backstage, desk: &mut Desk) -> (bool, Option<String>) {
     let news = backstage.news();
     let came = !news.is_empty();
-    (came, news.into_iter().filter_map(|n| desk.take(n)).last())
+    // The notice has one line: none of what came at once pushes another one out.
+    let told: Vec<String> = news.into_iter().filter_map(|n| desk.take(n)).collect();
+    (came, (!told.is_empty()).then(|| told.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Says(Vec<News>);
+
+    impl Backstage for Says {
+        fn ask(&mut self, _: Ask) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn news(&mut self) -> Vec<News> {
+            std::mem::take(&mut self.0)
+        }
+    }
+
+    #[test]
+    fn bad_news_is_not_pushed_out_by_what_came_with_it() {
+        let subject = Subject { id: "a".into(), sha256: "0".into() };
+        let bad = News::Bench(BenchNews::Soundness(subject.clone(), Soundness::Unsound("flipped".into())));
+        let quiet = News::Bench(BenchNews::Done(BenchAsk::Verify(subject)));
+        let mut says = Says(vec![bad, quiet, News::Told("something else".into())]);
+        let mut desk = Desk::default();
+        assert_eq!(collect(&mut says, &mut desk), (true, Some("a is BAD: flipped; something else".to_owned())));
+        assert_eq!(collect(&mut says, &mut desk), (false, None));
+    }
 }

@@ -2,15 +2,35 @@
 //! held-out seeds, how two of them differ. Backstage finds out, the checkpoints screen shows.
 
 use super::backstage::{BenchAsk, BenchNews};
-use crate::event::{CheckpointId, Level, Seed};
+use crate::event::{CheckpointId, CheckpointListed, Level, Seed};
+use crate::state::DashState;
 use crate::ui::lang::tr;
 use std::collections::BTreeMap;
 
 /// A checkpoint as the run lists it: one of the same name with other files is another one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Subject {
     pub id: CheckpointId,
     pub sha256: String,
+}
+
+impl Subject {
+    pub fn of(listed: &CheckpointListed) -> Self {
+        Self { id: listed.checkpoint.clone(), sha256: listed.sha256.clone() }
+    }
+}
+
+/// Where a checkpoint is evaluated: as what is looked at is played, be it the run or a recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Setting {
+    pub env: String,
+    pub level: Level,
+}
+
+impl Setting {
+    pub fn of(state: &DashState) -> Self {
+        state.run.as_ref().map_or_else(Self::default, |run| Self { env: run.env.clone(), level: run.level })
+    }
 }
 
 /// An estimate with its 95 % interval.
@@ -47,7 +67,6 @@ pub enum Soundness {
 /// How a checkpoint does, over the seeds that were played so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
-    pub level: Level,
     /// Held-out seeds `0..wanted`.
     pub wanted: u32,
     pub played: u32,
@@ -84,6 +103,19 @@ pub enum Verdict {
     Differs,
 }
 
+impl Verdict {
+    /// For records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Same => "same",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Differs => "differs",
+        }
+    }
+}
+
 /// One line of a comparison: B less A over the same seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
@@ -91,6 +123,8 @@ pub struct Metric {
     pub name: String,
     pub a: f64,
     pub b: f64,
+    /// Seeds that count, of those that both played.
+    pub pairs: u32,
     pub delta: Estimate,
     pub verdict: Verdict,
 }
@@ -98,9 +132,9 @@ pub struct Metric {
 /// Two checkpoints on the same seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    pub a: CheckpointId,
-    pub b: CheckpointId,
-    pub level: Level,
+    pub a: Subject,
+    pub b: Subject,
+    pub setting: Setting,
     pub seeds: u32,
     pub metrics: Vec<Metric>,
     /// Seeds that A failed and B solved, and the other way round.
@@ -120,17 +154,26 @@ pub struct WeightChange {
 /// All of it, by checkpoint.
 #[derive(Debug, Default)]
 pub struct Bench {
-    pub dossiers: BTreeMap<CheckpointId, Result<Dossier, String>>,
-    pub soundness: BTreeMap<CheckpointId, Soundness>,
-    pub evaluations: BTreeMap<CheckpointId, Evaluation>,
+    pub dossiers: BTreeMap<Subject, Result<Dossier, String>>,
+    pub soundness: BTreeMap<Subject, Soundness>,
+    pub evaluations: BTreeMap<(Subject, Setting), Evaluation>,
     /// Of the two that were compared last.
     pub comparison: Option<Comparison>,
-    pub weights: Option<(CheckpointId, CheckpointId, Result<WeightChange, String>)>,
+    pub weights: Option<(Subject, Subject, Result<WeightChange, String>)>,
     /// What was asked for and is not done yet, in that order.
     pending: Vec<BenchAsk>,
 }
 
 impl Bench {
+    pub fn evaluation(&self, subject: &Subject, setting: &Setting) -> Option<&Evaluation> {
+        self.evaluations.get(&(subject.clone(), setting.clone()))
+    }
+
+    /// Of these two, in this order, there.
+    pub fn comparison_of(&self, a: &Subject, b: &Subject, setting: &Setting) -> Option<&Comparison> {
+        self.comparison.as_ref().filter(|c| (&c.a, &c.b, &c.setting) == (a, b, setting))
+    }
+
     /// Whether something was asked for that is not done yet. Reading a manifest takes no time.
     pub fn is_busy(&self) -> bool {
         self.pending.iter().any(|ask| !matches!(ask, BenchAsk::Dossier(_)))
@@ -144,31 +187,29 @@ impl Bench {
     }
 
     /// Whether this checkpoint is still to be evaluated, by itself or for a comparison.
-    fn is_to_play(&self, id: &CheckpointId) -> bool {
+    fn is_to_play(&self, wanted: &Subject, there: &Setting) -> bool {
         self.pending.iter().any(|ask| match ask {
             BenchAsk::Dossier(_) | BenchAsk::Verify(_) => false,
-            BenchAsk::Evaluate(subject, _) => subject.id == *id,
-            BenchAsk::Compare(a, b, _) => a.id == *id || b.id == *id,
+            BenchAsk::Evaluate(subject, setting, _) => (subject, setting) == (wanted, there),
+            BenchAsk::Compare(a, b, setting, _) => (a == wanted || b == wanted) && setting == there,
         })
     }
 
     /// Something was asked for, and will come: so much can be shown at once.
-    pub fn asked(&mut self, ask: &BenchAsk, level: Level) {
+    pub fn asked(&mut self, ask: &BenchAsk) {
         self.pending.push(ask.clone());
-        let mut wait = |subject: &Subject, wanted: u32| {
-            let waiting = Evaluation { level, wanted, played: 0, figures: None, failed: None };
-            let evaluation = self.evaluations.entry(subject.id.clone()).or_insert(waiting);
+        let mut wait = |subject: &Subject, setting: &Setting, wanted: u32| {
+            let waiting = Evaluation { wanted, played: 0, figures: None, failed: None };
+            let evaluation = self.evaluations.entry((subject.clone(), setting.clone())).or_insert(waiting);
             (evaluation.wanted, evaluation.failed) = (evaluation.wanted.max(wanted), None);
         };
         match ask {
             BenchAsk::Dossier(_) => {}
             BenchAsk::Verify(subject) => {
-                self.soundness.insert(subject.id.clone(), Soundness::Checking);
+                self.soundness.insert(subject.clone(), Soundness::Checking);
             }
-            BenchAsk::Evaluate(subject, wanted) => {
-                wait(subject, *wanted);
-            }
-            BenchAsk::Compare(a, b, wanted) => [a, b].into_iter().for_each(|subject| wait(subject, *wanted)),
+            BenchAsk::Evaluate(subject, setting, wanted) => wait(subject, setting, *wanted),
+            BenchAsk::Compare(a, b, setting, wanted) => [a, b].into_iter().for_each(|subject| wait(subject, setting, *wanted)),
         }
     }
 
@@ -179,55 +220,57 @@ impl Bench {
             BenchAsk::Dossier(_) => None,
             BenchAsk::Verify(subject) => {
                 if !self.pending.contains(ask) {
-                    self.soundness.remove(&subject.id);
+                    self.soundness.remove(subject);
                 }
                 Some(tr!("{id}: not verified: cancelled", id = subject.id))
             }
-            BenchAsk::Evaluate(subject, _) => Some(self.cut_short(subject)),
-            BenchAsk::Compare(a, b, _) => {
-                [a, b].into_iter().for_each(|subject| drop(self.cut_short(subject)));
+            BenchAsk::Evaluate(subject, setting, _) => Some(self.cut_short(subject, setting)),
+            BenchAsk::Compare(a, b, setting, _) => {
+                [a, b].into_iter().for_each(|subject| drop(self.cut_short(subject, setting)));
                 Some(tr!("{a} and {b}: not compared: cancelled", a = a.id, b = b.id))
             }
         }
     }
 
     /// An evaluation that is to play no more seeds, unless it was asked for again meanwhile.
-    fn cut_short(&mut self, subject: &Subject) -> String {
-        let id = &subject.id;
-        let is_again = self.is_to_play(id);
-        let played = self.evaluations.get(id).map_or(0, |e| e.played);
+    fn cut_short(&mut self, subject: &Subject, setting: &Setting) -> String {
+        let is_again = self.is_to_play(subject, setting);
+        let key = (subject.clone(), setting.clone());
+        let played = self.evaluations.get(&key).map_or(0, |e| e.played);
         if !is_again && played == 0 {
-            self.evaluations.remove(id);
-        } else if let Some(evaluation) = self.evaluations.get_mut(id).filter(|_| !is_again) {
+            self.evaluations.remove(&key);
+        } else if let Some(evaluation) = self.evaluations.get_mut(&key).filter(|_| !is_again) {
             evaluation.wanted = played;
         }
-        tr!("{id}: evaluation cancelled after {n} seeds", id = id, n = played)
+        tr!("{id}: evaluation cancelled after {n} seeds", id = subject.id, n = played)
     }
 
     /// Takes up what was found out; what to tell of it.
     pub fn take(&mut self, news: BenchNews) -> Option<String> {
         match news {
-            BenchNews::Dossier(id, dossier) => {
-                self.dossiers.insert(id, dossier);
+            BenchNews::Dossier(subject, dossier) => {
+                self.dossiers.insert(subject, dossier);
                 None
             }
-            BenchNews::Soundness(id, found) => {
+            BenchNews::Soundness(subject, found) => {
+                let id = &subject.id;
                 let told = match &found {
                     Soundness::Unknown | Soundness::Checking => None,
                     Soundness::Unavailable(reason) => Some(tr!("{id}: not verified: {reason}", id = id, reason = reason)),
                     Soundness::Sound => Some(tr!("{id}: checksums and fingerprint are what its manifest says", id = id)),
                     Soundness::Unsound(reason) => Some(tr!("{id} is BAD: {reason}", id = id, reason = reason)),
                 };
-                self.soundness.insert(id, found);
+                self.soundness.insert(subject, found);
                 told
             }
-            BenchNews::Evaluation(id, evaluation) => {
+            BenchNews::Evaluation(subject, setting, evaluation) => {
+                let id = &subject.id;
                 let told = match &evaluation.failed {
                     Some(reason) => Some(tr!("{id}: not evaluated: {reason}", id = id, reason = reason)),
                     None if evaluation.is_done() => Some(tr!("{id}: evaluated on {n} seeds", id = id, n = evaluation.played)),
                     None => None,
                 };
-                self.evaluations.insert(id, evaluation);
+                self.evaluations.insert((subject, setting), evaluation);
                 told
             }
             BenchNews::Done(ask) => {
@@ -239,7 +282,7 @@ impl Bench {
                 self.cancelled(&ask)
             }
             BenchNews::Comparison(comparison) => {
-                let told = tr!("compared {a} and {b} on {n} seeds", a = comparison.a, b = comparison.b, n = comparison.seeds);
+                let told = tr!("compared {a} and {b} on {n} seeds", a = comparison.a.id, b = comparison.b.id, n = comparison.seeds);
                 self.comparison = Some(comparison);
                 Some(told)
             }

@@ -29,7 +29,7 @@ pub struct Copied {
 /// Copies the row in view of the focused pane. What is too long for the terminal is written below `directory`.
 pub fn copy(form: Form, scene: Scene<'_>, directory: Option<&Path>, in_tmux: bool) -> Copied {
     let told = |told: String| Copied { told, ..Copied::default() };
-    let title = lang::text(scene.view.focus.title());
+    let title = lang::text(scene.view.active().title());
     let records = match records(scene) {
         Ok(records) => records,
         Err(error) => return told(format!("{title}: {error}")),
@@ -100,6 +100,12 @@ mod tests {
         assert!(to_file("longer", "json", Some(dir.path())).contains("copy-2.json"));
         assert_eq!(std::fs::read_to_string(dir.path().join("copies/copy-1.json")).unwrap(), "long");
         assert!(to_file("long", "txt", None).contains("no state directory"));
+    }
+
+    #[test]
+    fn a_copy_is_named_after_the_pane_that_it_is_of() {
+        let view = View { popup: Some(PaneId::Log), ..View::default() };
+        assert!(copy(Form::Text, scene(&typical(), &view), None, false).told.contains("Log"));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use super::stops::Stops;
 use super::view::EpisodeSort;
 use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
 use crate::source::{Book, Quest, Tally, Track};
-use crate::state::DashState;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,8 +25,8 @@ pub struct Desk {
     pub catalogue: Option<Vec<Recorded>>,
     /// The live run that goes on while a recording is looked at.
     pub parked: Option<ParkedRun>,
-    /// A recording that was opened and not yet sat down to.
-    pub opened: Option<Opened>,
+    /// Recordings that were opened and not yet sat down to, in the order in which they came.
+    pub opened: Vec<Opened>,
 }
 
 /// What is known of the open recording beside the playhead.
@@ -36,7 +35,7 @@ pub struct ReplayDesk {
     pub book: Arc<Book>,
     /// The episode at the playhead, whole, once it is read.
     pub track: Option<Arc<Track>>,
-    /// The list of its episodes, filtered and sorted once it is whole.
+    /// The list of its episodes, filtered and sorted.
     pub order: Option<Arc<Order>>,
     pub tallies: BTreeMap<Quest, Arc<Tally>>,
     /// At `x1` it plays a decision a second, whatever the recorded times are.
@@ -64,6 +63,8 @@ impl ReplayDesk {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     pub episodes: usize,
+    /// What of the recording it is by.
+    pub read_upto: Seq,
     pub filter: String,
     pub sort: EpisodeSort,
     pub places: Vec<usize>,
@@ -141,7 +142,7 @@ pub struct Recorded {
     pub name: String,
     /// RFC 3339, UTC.
     pub started: String,
-    /// The checkpoint; unset where the agent is no model, of which the header does not speak.
+    /// The checkpoint that it began with, or the name of an agent that is no model; `training` of a training. Unset where its beginning can't be read.
     pub agent: Option<String>,
     pub env: String,
     pub level: Level,
@@ -159,9 +160,9 @@ pub struct ParkedRun {
 
 impl Desk {
     /// Backstage took up this work.
-    pub fn asked(&mut self, ask: &Ask, state: &DashState) {
+    pub fn asked(&mut self, ask: &Ask) {
         match ask {
-            Ask::Bench(ask) => self.bench.asked(ask, state.run.as_ref().map_or_else(Level::default, |r| r.level)),
+            Ask::Bench(ask) => self.bench.asked(ask),
             Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } => {}
         }
     }
@@ -176,7 +177,7 @@ impl Desk {
                 None
             }
             News::Opened(opened) => {
-                self.opened = Some(opened);
+                self.opened.push(opened);
                 None
             }
         }
@@ -188,6 +189,7 @@ mod tests {
     use super::*;
     use crate::event::{DecisionSettled, Envelope};
     use crate::source::{Probe, Scan};
+    use crate::state::DashState;
 
     struct At(&'static [u64]);
 

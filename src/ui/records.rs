@@ -137,12 +137,32 @@ fn words(row: &Row) -> String {
             tr!("memory compressed: {before} -> {after} tokens ({ratio}:1)", before = before, after = after, ratio = ratio)
         }
         RowKind::Swapped { from, to } => tr!("{from} -> {to}: {to} serves from here on", from = from, to = to),
-        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truth, .. } => {
+        RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truncated, aborted, truth } => {
             let [sum, hybrid, last] = [format!("{episode_return:.2}"), format!("{hybrid:.3}"), format!("{final_reward:.2}")];
             let (episode, n) = (row.episode, length);
-            if *success {
+            if *aborted {
+                tr!(
+                    "episode {episode} was aborted after {n} steps: return {sum}, hybrid {hybrid}, final {last}; {truth}",
+                    episode = episode,
+                    n = n,
+                    sum = sum,
+                    hybrid = hybrid,
+                    last = last,
+                    truth = truth
+                )
+            } else if *success {
                 tr!(
                     "episode {episode} succeeded after {n} steps: return {sum}, hybrid {hybrid}, final {last}; {truth}",
+                    episode = episode,
+                    n = n,
+                    sum = sum,
+                    hybrid = hybrid,
+                    last = last,
+                    truth = truth
+                )
+            } else if *truncated {
+                tr!(
+                    "episode {episode} failed at the step limit after {n} steps: return {sum}, hybrid {hybrid}, final {last}; {truth}",
                     episode = episode,
                     n = n,
                     sum = sum,
@@ -212,6 +232,21 @@ mod tests {
         let told = words(&compressed);
         crate::ui::lang::set(crate::ui::lang::Lang::English);
         assert!(told.contains("900 -> 300") && !told.contains("memory"), "{told}");
+    }
+
+    #[test]
+    fn a_copy_says_how_an_episode_came_out_as_the_chain_does() {
+        use crate::event::{EpisodeId, Seq, StepIndex};
+        let told = |success, truncated, aborted| {
+            let truth = crate::event::SafeText::new("t");
+            let (episode_return, hybrid, final_reward, length) = (1.0, 0.5, 0.2, 9);
+            let kind = RowKind::EpisodeEnd { success, episode_return, hybrid, final_reward, length, truncated, aborted, truth };
+            words(&Row { seq: Seq(1), t_ns: 0, episode: EpisodeId(3), step: StepIndex(9), kind })
+        };
+        assert!(told(true, false, false).contains("episode 3 succeeded after 9"));
+        assert!(told(false, false, false).contains("episode 3 failed after 9"));
+        assert!(told(false, true, false).contains("failed at the step limit"));
+        assert!(told(false, false, true).contains("was aborted") && told(true, false, true).contains("was aborted"));
     }
 
     #[test]

@@ -40,9 +40,10 @@ impl Backstage for Stage {
             Ask::Bench(_) | Ask::CancelBench => {}
             Ask::Catalogue => self.news.push(News::Catalogue(vec![recorded("failure"), recorded("gone")])),
             Ask::Open { path, at } => {
+                let asked = path.clone();
                 let path = path.unwrap_or_else(|| file("success"));
                 self.news.push(match RecordingSource::open(&path, MonotonicClock::start()) {
-                    Ok(source) => News::Opened(Opened { name: path.display().to_string(), source: Box::new(source), at }),
+                    Ok(source) => News::Opened(Opened { asked, name: path.display().to_string(), source: Box::new(source), at }),
                     Err(error) => News::Told(format!("not opened: {error}")),
                 });
             }
@@ -590,6 +591,23 @@ fn a_list_that_is_filtered_or_sorted_is_made_once() {
     assert_eq!(app.desk.replay.order.as_ref().map(|o| o.places.len()), Some(0));
     keys(&mut app, ":filter\n");
     assert_eq!(app.desk.replay.order, None);
+}
+
+#[test]
+fn an_episode_that_went_on_takes_its_new_place_and_while_more_is_read_nothing_is_sorted_for_each_picture() {
+    let mut app = opened("failure", (120, 36));
+    keys(&mut app, ":filter fail\n");
+    let order = |app: &App| panes::replay::order(&app.state, &app.desk, &app.view, app.playback.as_ref()).unwrap();
+    let mut book = (*app.desk.replay.book).clone();
+    (book.read_upto, book.end) = (book.read_upto.next(), book.end.next());
+    book.episodes[0].end = None;
+    app.desk.replay.book = Arc::new(book.clone());
+    let here = order(&app);
+    assert_eq!(here.places, [0; 0], "it goes on: the count is the same and the list is not");
+    app.desk.replay.order = Some(here.clone());
+    (book.read_upto, book.end) = (book.read_upto.next(), Seq(u64::MAX));
+    app.desk.replay.book = Arc::new(book);
+    assert!(Arc::ptr_eq(&order(&app), &here));
 }
 
 #[path = "app/place_tests.rs"]

@@ -1,5 +1,6 @@
 //! What steers the run, or the playback of a recording: pause, step, pace, seed, swap.
 
+use super::panes::checkpoints::known;
 use super::update::{Confirm, Effect, Facts};
 use super::view::{PlaybackView, View};
 use crate::event::{CheckpointId, Command, Pace, RunState, Seed, Seq, StepUnit};
@@ -114,11 +115,13 @@ pub fn swap(argument: &str, facts: &Facts<'_>) -> Vec<Effect> {
         return vec![Effect::Mistake(tr!("{name} serves already", name = name))];
     }
     let from = facts.state.serving.as_ref().map_or("n/a", |c| c.0.as_str());
+    let change = tr!("{from} -> {name}, on all lanes, from the next decision on", from = from, name = name);
+    let id = CheckpointId::from(name.as_str());
     vec![Effect::Confirm(Confirm {
         verb: "swap",
-        what: tr!("{from} -> {name}, on all lanes, from the next decision on", from = from, name = name),
+        what: std::iter::once(change).chain(known(&id, facts)).collect::<Vec<_>>().join("\n"),
         others: names.into_iter().filter(|n| *n != name).collect(),
-        command: Command::Swap { checkpoint: CheckpointId::from(name.as_str()) },
+        command: Command::Swap { checkpoint: id },
         name,
     })]
 }

@@ -42,6 +42,8 @@ pub enum Effect {
     Tell(String, Vec<String>),
     /// Shows the names that a condition knows.
     TellFields,
+    /// What would have asked for typed words is not done, and why: words that are typed nevertheless are no keys.
+    Refuse(String),
     OpenSearch,
     OpenMenu,
     /// Send it when the operator has typed its name.
@@ -127,7 +129,7 @@ const WHEEL: i64 = 3;
 /// Does an action: changes the view, returns the rest.
 pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if let Some(objection) = objection(action, facts) {
-        return vec![Effect::Mistake(objection)];
+        return vec![if action == Action::Promote { Effect::Refuse(objection) } else { Effect::Mistake(objection) }];
     }
     match action {
         Action::Help => vec![Effect::OpenHelp],

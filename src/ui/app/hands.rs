@@ -50,7 +50,7 @@ impl App {
             }
             // What is open has the keys; a click past it must not change what lies beneath.
             (Open::Help(_) | Open::Palette(_), Pointer::Click | Pointer::Drag)
-            | (Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::Told(..) | Open::ConfirmQuit, _) => {}
+            | (Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::Told(..) | Open::Refused(_) | Open::ConfirmQuit, _) => {}
             (Open::Nothing | Open::Menu(_), _) => {
                 self.with_facts(|view, facts| point(pointer, mouse.column, mouse.row, view, facts));
             }
@@ -77,7 +77,7 @@ impl App {
                 help.at = 0;
             }
             Open::Confirm(..) => self.notice = tr!("a paste confirms nothing; type it"),
-            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::Told(..) | Open::ConfirmQuit => {
+            Open::Nothing | Open::Help(_) | Open::Menu(_) | Open::Told(..) | Open::Refused(_) | Open::ConfirmQuit => {
                 self.notice = tr!("pasted text is not taken as keys");
             }
         }
@@ -106,6 +106,12 @@ impl App {
             Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
             // Any key closes what was told.
             Open::Told(..) => {}
+            // Words that were typed for a confirmation end with enter.
+            Open::Refused(why) => {
+                if !matches!(name.as_str(), "esc" | "enter" | "ctrl-c") {
+                    self.open = Open::Refused(why);
+                }
+            }
             Open::ConfirmQuit => match name.as_str() {
                 // ctrl-c twice quits, as a shell would.
                 "y" | "Y" | "ctrl-c" => self.ended = Some(Ended::Quit),
@@ -269,7 +275,7 @@ impl App {
         }
     }
 
-    fn confirm_key(&mut self, confirm: Confirm, mut typed: Line, key: &KeyEvent) {
+    fn confirm_key(&mut self, confirm: Box<Confirm>, mut typed: Line, key: &KeyEvent) {
         let verb = confirm.verb;
         if key_name(key).as_deref() == Some("ctrl-c") {
             self.notice = tr!("no {verb}", verb = verb);

@@ -62,7 +62,7 @@ fn a_recording_takes_no_screen_from_under_what_is_open_or_was_left() {
     let (mut app, inbox, _feed) = asked();
     let command = Command::Pause;
     let confirm = Confirm { verb: "swap", name: "a".into(), others: Vec::new(), what: "w".into(), command };
-    app.open = Open::Confirm(confirm.clone(), Line::default());
+    app.open = Open::Confirm(Box::new(confirm.clone()), Line::default());
     settle(&mut app);
     assert!(app.parked.is_none() && matches!(app.open, Open::Confirm(..)), "{:?}", app.open);
     assert!(app.notice.contains("ask for it again"), "{}", app.notice);
@@ -75,9 +75,21 @@ fn a_recording_takes_no_screen_from_under_what_is_open_or_was_left() {
     let (mut app, _inbox, _feed) = asked();
     settle(&mut app);
     assert!(app.parked.is_some(), "who waits is let in");
-    app.open = Open::Confirm(confirm, Line::default());
+    app.open = Open::Confirm(Box::new(confirm), Line::default());
     app.leave_recording();
     assert_eq!(app.open, Open::Nothing, "what was asked at one source is not answered at another");
+}
+
+#[test]
+fn only_the_recording_that_was_asked_for_last_is_sat_down_to() {
+    let (mut app, _inbox, _feed) = asked();
+    let source = || Box::new(RecordingSource::open(&file("success"), MonotonicClock::start()).unwrap());
+    let other = || Opened { asked: Some(file("success")), name: "other".into(), source: source(), at: None };
+    app.desk.opened.push(other());
+    app.was_opened(other());
+    assert!(app.parked.is_none(), "it was asked for before: {}", app.notice);
+    settle(&mut app);
+    assert!(app.parked.is_some() && app.options.recording.as_deref().is_some_and(|r| r.contains("failure")), "{:?}", app.options.recording);
 }
 
 #[test]

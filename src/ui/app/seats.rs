@@ -1,11 +1,11 @@
 //! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
-use crate::event::{Command, Event, RunState, Seq};
+use crate::event::{Command, EpisodeId, Event, LaneId, RunState, Seq};
 use crate::source::{Errors, Frame, FrameSource, Quest, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
-use crate::ui::backstage::Opened;
+use crate::ui::backstage::{Ask, Opened};
 use crate::ui::desk::{Looking, ParkedRun, ReplayDesk, Sought};
 use crate::ui::lang::tr;
 use crate::ui::panes;
@@ -13,6 +13,7 @@ use crate::ui::stops::{self, Hit, Kind, Preset, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
 use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
 use crate::ui::watches::{Gauge, Ledger, Watched};
+use std::path::PathBuf;
 
 /// Events that are read besides, between two looks at the keys.
 const STUDY_BUDGET: usize = 2_000;
@@ -28,11 +29,31 @@ pub struct Seat {
     recording: Option<String>,
 }
 
+/// A recording that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    path: Option<PathBuf>,
+    at: Option<(LaneId, EpisodeId)>,
+    /// Where the operator was then, and how often another seat was taken until then.
+    from: (ScreenId, u32),
+}
+
+impl Asked {
+    pub fn of(ask: &Ask, screen: ScreenId, sittings: u32) -> Option<Self> {
+        let Ask::Open { path, at } = ask else { return None };
+        Some(Self { path: path.clone(), at: *at, from: (screen, sittings) })
+    }
+}
+
 impl App {
     /// Sits down at a recording that was asked for, unless the operator has gone on to something else meanwhile.
     pub(super) fn was_opened(&mut self, opened: Opened) {
-        let here = Some((self.view.screen, self.sittings));
-        if self.asked_at.take() == here && self.open == Open::Nothing {
+        if self.asked_at.as_ref().is_some_and(|asked| (&asked.path, asked.at) != (&opened.asked, opened.at)) {
+            // Another one was asked for since, and is still to come.
+            return;
+        }
+        let here = (self.view.screen, self.sittings);
+        if self.asked_at.take().is_some_and(|asked| asked.from == here) && self.open == Open::Nothing {
             self.sit_down(opened);
         } else {
             self.notice = tr!("{name} could be opened now; ask for it again to go there", name = opened.name);

@@ -3,8 +3,9 @@
 use super::clear_row;
 use crate::ui::lang::tr;
 use crate::ui::line::Line;
+use crate::ui::panes::layout::arrange;
 use crate::ui::update::Confirm;
-use crate::ui::view::Context;
+use crate::ui::view::{Context, PaneId};
 use crate::ui::widgets::text::wrap;
 use crate::ui::widgets::{Canvas, Role};
 use ratatui::layout::Rect;
@@ -31,15 +32,35 @@ pub fn confirmation(canvas: &mut Canvas<'_>, confirm: &Confirm, typed: &Line, cx
         .banner
         .map_or_else(|| tr!("Really {verb}?", verb = verb), |banner| tr!("Really {verb} on {banner}?", verb = verb, banner = banner));
     let asked = tr!("type  {verb} {name}  to confirm; esc cancels", verb = verb, name = name);
-    dialog(canvas, &title, &[&confirm.what, &asked, &format!("{before}_{behind}")]);
+    let input = format!("{before}_{behind}");
+    let paragraphs: Vec<&str> = confirm.what.lines().chain([asked.as_str(), input.as_str()]).collect();
+    dialog_above(canvas, &title, &paragraphs, room_above_comparison(canvas, cx));
+}
+
+pub fn refused(canvas: &mut Canvas<'_>, why: &str) {
+    dialog(canvas, &tr!("Not done"), &[why, &tr!("esc or enter closes this")]);
+}
+
+/// Rows above the comparison, which speaks for or against what is to be confirmed; all rows where it is not shown.
+fn room_above_comparison(canvas: &Canvas<'_>, cx: &Context<'_>) -> u16 {
+    let area = super::between(Rect::new(0, 0, canvas.width(), canvas.height()));
+    let panes = arrange(area.width, area.height, cx.view).panes;
+    panes.iter().find(|(pane, _)| *pane == PaneId::Compare).map_or(canvas.height(), |(_, place)| area.y + place.y)
 }
 
 fn dialog(canvas: &mut Canvas<'_>, title: &str, paragraphs: &[&str]) {
+    dialog_above(canvas, title, paragraphs, canvas.height());
+}
+
+/// In the middle, or, where something below it is to be seen, at the end of those rows if it has room in them.
+fn dialog_above(canvas: &mut Canvas<'_>, title: &str, paragraphs: &[&str], rows: u16) {
     let width = (canvas.width().saturating_sub(4)).min(64);
     let ambiguous = canvas.glyphs().ambiguous;
     let lines: Vec<String> = paragraphs.iter().flat_map(|p| wrap(p, width.saturating_sub(4) as usize, ambiguous)).collect();
     let height = (lines.len() as u16 + 2).min(canvas.height());
-    let (x, y) = ((canvas.width() - width) / 2, (canvas.height() - height) / 2);
+    let middle = (canvas.height() - height) / 2;
+    let y = if rows < canvas.height() && height < rows { rows - height } else { middle };
+    let x = (canvas.width() - width) / 2;
     let mut part = canvas.part(Rect::new(x, y, width, height));
     for row in 0..height {
         clear_row(&mut part, row);

@@ -11,7 +11,7 @@ mod heat;
 mod hits;
 #[cfg(test)]
 mod hostile_tests;
-mod layout;
+pub mod layout;
 mod lines;
 pub mod log;
 mod memory;

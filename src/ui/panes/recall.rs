@@ -62,11 +62,11 @@ pub fn cached(lane: &LaneState) -> String {
 
 /// What came of all compressions in this episode.
 pub fn compressed(lane: &LaneState) -> String {
-    let memories = &lane.episode.memories;
-    let (before, after) = memories.iter().fold((0u64, 0u64), |(b, a), m| (b + u64::from(m.before), a + u64::from(m.after)));
-    match memories.total() {
+    let [before, after] = [lane.episode.compressed_before, lane.episode.compressed_after].map(format::count);
+    match lane.episode.memories.total() {
         0 => tr!("no step was compressed yet"),
-        n => tr!("compressed {n} times, {before} -> {after} tokens", n = n, before = format::count(before), after = format::count(after)),
+        1 => tr!("compressed once, {before} -> {after} tokens", before = before, after = after),
+        n => tr!("compressed {n} times, {before} -> {after} tokens", n = n, before = before, after = after),
     }
 }
 

@@ -183,7 +183,7 @@ impl PaneId {
                 scopes: &[Scope::List],
                 travel: Travel::Own(|view, facts, inside, motion| checkpoints::scroll_list(view, facts, inside.1, motion)),
                 open: checkpoints::compare,
-                records: |s| records::all(checkpoints::ordered(s.state).into_iter()),
+                records: checkpoints::records,
                 in_view: |_, s| Some(checkpoints::chosen_index(s.state, &s.view.shelf)),
                 ..pane("Checkpoints", || tr!("list"), checkpoints::list::draw)
             },
@@ -191,6 +191,7 @@ impl PaneId {
                 travel: Travel::Lines(|s, _, _, (width, height)| {
                     lines::scroll_max(checkpoints::compare::lines(s.desk, &s.view.shelf, s.state, width).len(), height)
                 }),
+                records: |s| Ok(checkpoints::compare::records(s)),
                 ..pane("Compare", || tr!("compare"), checkpoints::compare::draw)
             },
             PaneId::Rollout => PaneSpec {

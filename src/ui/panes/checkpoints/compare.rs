@@ -1,14 +1,16 @@
 //! Two checkpoints on the same seeds, what their configurations say, how their weights differ.
 
-use super::{Shelf, pair};
-use crate::event::{CheckpointId, Seed};
+use super::{Shelf, estimate, pair};
+use crate::event::Seed;
 use crate::state::DashState;
-use crate::ui::bench::{Comparison, Dossier, Evaluation, Metric, Verdict};
+use crate::ui::bench::{Comparison, Dossier, Evaluation, Metric, Setting, Subject, Verdict};
 use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
 use crate::ui::panes::lines::{self, Line};
+use crate::ui::panes::replay::Scene;
 use crate::ui::panes::{Pane, notice};
 use crate::ui::widgets::{Canvas, Role, format};
+use serde_json::{Value, json};
 
 /// Seeds of a list that are named one by one.
 const SEEDS_NAMED: usize = 12;
@@ -19,7 +21,7 @@ const CHANGED: f64 = 0.01;
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let ctx = pane.ctx;
     let pair = pair(ctx.state, &ctx.view.shelf);
-    let badge = pair.as_ref().map(|(a, b)| format!("A={a}  B={b}")).unwrap_or_default();
+    let badge = pair.as_ref().map(|(a, b)| format!("A={}  B={}", a.id, b.id)).unwrap_or_default();
     let mut inner = pane.open(canvas, &badge);
     if pair.is_none() {
         notice(&mut inner, &tr!("mark two checkpoints with x, then d compares them seed by seed"));
@@ -34,9 +36,10 @@ pub fn lines(desk: &Desk, shelf: &Shelf, state: &DashState, width: u16) -> Vec<L
     let Some((a, b)) = pair(state, shelf) else { return Vec::new() };
     let bench = &desk.bench;
     let mut lines = Vec::new();
-    match bench.comparison.as_ref().filter(|c| c.a == a && c.b == b) {
+    let setting = Setting::of(state);
+    match bench.comparison_of(&a, &b, &setting) {
         Some(comparison) => metrics(&mut lines, comparison, width),
-        None => progress(&mut lines, [&a, &b].map(|id| (id, bench.evaluations.get(id)))),
+        None => progress(&mut lines, [&a, &b].map(|subject| (subject, bench.evaluation(subject, &setting)))),
     }
     let dossier = |id| bench.dossiers.get(id).and_then(|d: &Result<Dossier, String>| d.as_ref().ok());
     if let (Some(a), Some(b)) = (dossier(&a), dossier(&b)) {
@@ -60,12 +63,12 @@ pub fn lines(desk: &Desk, shelf: &Shelf, state: &DashState, width: u16) -> Vec<L
     lines
 }
 
-fn progress(lines: &mut Vec<Line>, pair: [(&CheckpointId, Option<&Evaluation>); 2]) {
+fn progress(lines: &mut Vec<Line>, pair: [(&Subject, Option<&Evaluation>); 2]) {
     if pair.iter().all(|(_, evaluation)| evaluation.is_none()) {
         lines.push(Line(vec![(0, tr!("press d: both are played on the same held-out seeds"), Role::Dim)]));
         return;
     }
-    for (letter, (id, evaluation)) in ["A", "B"].into_iter().zip(pair) {
+    for (letter, (Subject { id, .. }, evaluation)) in ["A", "B"].into_iter().zip(pair) {
         let text = match evaluation {
             None => tr!("waits for its turn"),
             Some(Evaluation { failed: Some(reason), .. }) => tr!("failed: {reason}", reason = reason),
@@ -86,13 +89,15 @@ enum Cell {
     Delta,
     Interval,
     Verdict,
+    /// Pairs of episodes that count.
+    Pairs,
 }
 
 fn columns(width: u16) -> &'static [(Cell, u16)] {
     match width {
-        68.. => &[(Cell::A, 15), (Cell::B, 23), (Cell::Delta, 31), (Cell::Interval, 39), (Cell::Verdict, 57)],
-        60.. => &[(Cell::A, 13), (Cell::B, 20), (Cell::Delta, 27), (Cell::Interval, 34), (Cell::Verdict, 49)],
-        _ => &[(Cell::Delta, 13), (Cell::Verdict, 20), (Cell::Interval, 30)],
+        68.. => &[(Cell::A, 15), (Cell::B, 23), (Cell::Delta, 31), (Cell::Interval, 39), (Cell::Verdict, 56), (Cell::Pairs, 65)],
+        60.. => &[(Cell::A, 13), (Cell::B, 20), (Cell::Delta, 27), (Cell::Interval, 34), (Cell::Verdict, 49), (Cell::Pairs, 57)],
+        _ => &[(Cell::Delta, 13), (Cell::Verdict, 20), (Cell::Pairs, 28), (Cell::Interval, 32)],
     }
 }
 
@@ -103,11 +108,12 @@ fn metrics(lines: &mut Vec<Line>, comparison: &Comparison, width: u16) {
         Cell::Delta => tr!("delta"),
         Cell::Interval => tr!("95% interval"),
         Cell::Verdict => tr!("verdict"),
+        Cell::Pairs => "n".to_owned(),
     };
     let heads = columns(width).iter().map(|(cell, x)| (*x, head(*cell), Role::Dim));
     lines.push(Line(std::iter::once((0, tr!("metric"), Role::Dim)).chain(heads).collect()));
     lines.extend(comparison.metrics.iter().map(|m| metric(m, width)));
-    let paired = tr!("paired over {n} held-out seeds, level {level}", n = comparison.seeds, level = comparison.level);
+    let paired = tr!("paired over {n} held-out seeds, level {level}", n = comparison.seeds, level = comparison.setting.level);
     lines.push(Line(vec![(0, paired, Role::Dim)]));
     lines.push(Line(vec![(0, tr!("both: over the seeds that both solved; of twenty such intervals one misses by chance"), Role::Dim)]));
     let flips = [
@@ -137,13 +143,16 @@ fn metric(m: &Metric, width: u16) -> Line {
         Verdict::Differs => (tr!("differs"), Role::Warn),
         Verdict::Inconclusive => (tr!("unclear"), Role::Dim),
     };
-    let signed = |v: f64| if v > 0.0 { format!("+{}", format::number(v)) } else { format::number(v) };
+    // The mean of no pair, and the spread of one.
+    let number = |v: f64| if v.is_nan() { format::UNSET.to_owned() } else { format::number(v) };
+    let signed = |v: f64| if v > 0.0 { format!("+{}", number(v)) } else { number(v) };
     let cell = |cell: Cell| match cell {
-        Cell::A => (format::number(m.a), Role::Text),
-        Cell::B => (format::number(m.b), Role::Text),
+        Cell::A => (number(m.a), Role::Text),
+        Cell::B => (number(m.b), Role::Text),
         Cell::Delta => (signed(m.delta.value), role),
         Cell::Interval => (format!("[{},{}]", signed(m.delta.low), signed(m.delta.high)), Role::Text),
         Cell::Verdict => (word.clone(), role),
+        Cell::Pairs => (m.pairs.to_string(), Role::Dim),
     };
     let cells = columns(width).iter().map(|(which, x)| {
         let (text, role) = cell(*which);
@@ -153,7 +162,7 @@ fn metric(m: &Metric, width: u16) -> Line {
 }
 
 /// The measures that backstage takes have English names; this is how the interface calls them.
-fn name(measure: &str) -> String {
+pub fn name(measure: &str) -> String {
     match measure {
         "success" => tr!("success"),
         "final reward" => tr!("final reward"),
@@ -163,6 +172,26 @@ fn name(measure: &str) -> String {
         "tokens, solved" => tr!("tokens, both"),
         other => other.to_owned(),
     }
+}
+
+/// A line for each measure of the comparison that is shown.
+pub fn records(scene: Scene<'_>) -> Vec<Value> {
+    let Some((a, b)) = pair(scene.state, &scene.view.shelf) else { return Vec::new() };
+    let Some(found) = scene.desk.bench.comparison_of(&a, &b, &Setting::of(scene.state)) else { return Vec::new() };
+    let record = |m: &Metric| {
+        json!({
+            "a": a.id,
+            "b": b.id,
+            "level": found.setting.level,
+            "metric": m.name,
+            "pairs": m.pairs,
+            "mean_a": m.a,
+            "mean_b": m.b,
+            "delta": estimate(Some(m.delta)),
+            "verdict": m.verdict.word(),
+        })
+    };
+    found.metrics.iter().map(record).collect()
 }
 
 /// Fields in which the two differ.

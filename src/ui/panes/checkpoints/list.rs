@@ -1,8 +1,8 @@
 //! The list: one checkpoint a row, the newest first.
 
 use super::{chosen, ordered};
-use crate::event::{CheckpointId, CheckpointListed};
-use crate::ui::bench::{Evaluation, Soundness};
+use crate::event::CheckpointListed;
+use crate::ui::bench::{Evaluation, Setting, Soundness, Subject};
 use crate::ui::lang::tr;
 use crate::ui::panes::{Pane, lines, notice};
 use crate::ui::view::Context;
@@ -32,14 +32,14 @@ enum Kind {
 
 const COLUMNS: [Column; 10] = [
     Column { kind: Kind::Step, cells: 8, from: 30 },
-    Column { kind: Kind::Created, cells: 12, from: 100 },
-    Column { kind: Kind::Sha, cells: 12, from: 90 },
+    Column { kind: Kind::Created, cells: 11, from: 100 },
+    Column { kind: Kind::Sha, cells: 9, from: 90 },
     Column { kind: Kind::Check, cells: 6, from: 60 },
     Column { kind: Kind::Size, cells: 9, from: 130 },
-    Column { kind: Kind::Episodes, cells: 9, from: 70 },
-    Column { kind: Kind::Success, cells: 21, from: 66 },
-    Column { kind: Kind::Return, cells: 17, from: 116 },
-    Column { kind: Kind::State, cells: 10, from: 38 },
+    Column { kind: Kind::Episodes, cells: 8, from: 70 },
+    Column { kind: Kind::Success, cells: 22, from: 66 },
+    Column { kind: Kind::Return, cells: 23, from: 116 },
+    Column { kind: Kind::State, cells: 9, from: 38 },
     Column { kind: Kind::Note, cells: 0, from: 150 },
 ];
 
@@ -47,8 +47,14 @@ const COLUMNS: [Column; 10] = [
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let ctx = pane.ctx;
     let all = ordered(ctx.state);
-    let level = ctx.desk.bench.evaluations.values().next().map(|e| tr!("evaluated at level {level}", level = e.level));
+    let setting = Setting::of(ctx.state);
+    let is_evaluated = ctx.desk.bench.evaluations.keys().any(|(_, there)| *there == setting);
+    let level = is_evaluated.then(|| tr!("evaluated at level {level}", level = setting.level));
     let mut inner = pane.open(canvas, &format!("{}  {}", level.unwrap_or_default(), all.len()));
+    if all.is_empty() && ctx.playback.is_some() && ctx.state.run.is_none() {
+        notice(&mut inner, &tr!("the recording stands at its beginning: what it says of checkpoints comes with its first events"));
+        return;
+    }
     if all.is_empty() {
         notice(&mut inner, &tr!("no checkpoint is listed: the agent of this run is no model, or its policy is still loading"));
         return;
@@ -121,9 +127,9 @@ fn row(inner: &mut Canvas<'_>, y: u16, listed: &CheckpointListed, names: u16, co
 
 fn cell(kind: Kind, listed: &CheckpointListed, ctx: &Context<'_>) -> (String, Role) {
     let bench = &ctx.desk.bench;
-    let id = &listed.checkpoint;
-    let dossier = bench.dossiers.get(id).and_then(|d| d.as_ref().ok());
-    let evaluation = bench.evaluations.get(id);
+    let subject = Subject::of(listed);
+    let dossier = bench.dossiers.get(&subject).and_then(|d| d.as_ref().ok());
+    let evaluation = bench.evaluation(&subject, &Setting::of(ctx.state));
     let figures = evaluation.and_then(|e| e.figures);
     match kind {
         Kind::Step => (format::count(listed.training_step), Role::Text),
@@ -132,23 +138,23 @@ fn cell(kind: Kind, listed: &CheckpointListed, ctx: &Context<'_>) -> (String, Ro
             (format::or_unset(day, str::to_owned), Role::Text)
         }
         Kind::Sha => (short_sha(&listed.sha256), Role::Dim),
-        Kind::Check => check(bench.soundness.get(id)),
+        Kind::Check => check(bench.soundness.get(&subject)),
         Kind::Size => (format::or_unset(dossier, |d| format::bytes(d.bytes as f64)), Role::Text),
         Kind::Episodes => (format::or_unset(evaluation, episodes), Role::Text),
         Kind::Success => {
             (format::or_unset(figures, |f| within(f.success.value, f.success.low, f.success.high, format::percent)), Role::Text)
         }
         Kind::Return => {
-            let number = |v: f64| format!("{v:.2}");
+            let number = |v: f64| if v.is_nan() { format::UNSET.to_owned() } else { format!("{v:.2}") };
             (format::or_unset(figures, |f| within(f.episode_return.value, f.episode_return.low, f.episode_return.high, number)), Role::Text)
         }
-        Kind::State => state(id, ctx),
+        Kind::State => state(listed, ctx),
         Kind::Note => (listed.note.to_string(), Role::Dim),
     }
 }
 
 /// `9b1f..e2`: both ends of a hash.
-fn short_sha(sha256: &str) -> String {
+pub fn short_sha(sha256: &str) -> String {
     match (sha256.get(..4), sha256.get(sha256.len().saturating_sub(2)..)) {
         (Some(start), Some(end)) if sha256.len() > 8 => format!("{start}..{end}"),
         (_, _) => sha256.to_owned(),
@@ -173,15 +179,16 @@ fn episodes(evaluation: &Evaluation) -> String {
     }
 }
 
-fn within(value: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> String {
+pub fn within(value: f64, low: f64, high: f64, text: impl Fn(f64) -> String) -> String {
     format!("{} [{},{}]", text(value), text(low), text(high))
 }
 
-fn state(id: &CheckpointId, ctx: &Context<'_>) -> (String, Role) {
+fn state(listed: &CheckpointListed, ctx: &Context<'_>) -> (String, Role) {
+    let id = &listed.checkpoint;
     let previous = ctx.state.swaps.iter().rev().find(|s| Some(&s.to) == ctx.state.serving.as_ref()).and_then(|s| s.from.as_ref());
     if ctx.state.serving.as_ref() == Some(id) {
         (tr!("SERVING"), Role::Good)
-    } else if matches!(ctx.desk.bench.soundness.get(id), Some(Soundness::Unsound(_))) {
+    } else if matches!(ctx.desk.bench.soundness.get(&Subject::of(listed)), Some(Soundness::Unsound(_))) {
         (tr!("BLOCKED"), Role::Bad)
     } else if previous == Some(id) {
         (tr!("previous"), Role::Text)

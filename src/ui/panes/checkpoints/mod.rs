@@ -7,14 +7,17 @@ pub mod rollout;
 mod tests;
 
 use super::Motion;
+use super::replay::Scene;
 use crate::event::{CheckpointId, CheckpointListed};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, BenchAsk};
-use crate::ui::bench::{Soundness, Subject};
+use crate::ui::bench::{Estimate, Setting, Soundness, Subject, Verdict};
 use crate::ui::lang::tr;
 use crate::ui::steer::swap;
 use crate::ui::update::{Effect, Facts};
 use crate::ui::view::{PaneId, View};
+use crate::ui::widgets::format;
+use serde_json::{Error, Value, json};
 
 /// Held-out seeds of an evaluation from the screen: enough to tell one success in ten more or less from chance.
 const SEEDS: u32 = 100;
@@ -49,19 +52,18 @@ pub fn chosen_index(state: &DashState, shelf: &Shelf) -> usize {
 }
 
 /// The two to compare: those that are marked; where fewer are, the chosen one is B and what serves is A.
-fn pair(state: &DashState, shelf: &Shelf) -> Option<(CheckpointId, CheckpointId)> {
-    match shelf.marked.as_slice() {
-        [a, b, ..] => Some((a.clone(), b.clone())),
-        [a] => chosen(state, shelf).map(|b| (a.clone(), b.checkpoint.clone())).filter(|(a, b)| a != b),
-        [] => {
-            let a = state.serving.clone()?;
-            chosen(state, shelf).map(|b| (a, b.checkpoint.clone())).filter(|(a, b)| a != b)
-        }
-    }
+fn pair(state: &DashState, shelf: &Shelf) -> Option<(Subject, Subject)> {
+    let (a, b) = match shelf.marked.as_slice() {
+        [a, b, ..] => (a, b),
+        [a] => (a, &chosen(state, shelf)?.checkpoint),
+        [] => (state.serving.as_ref()?, &chosen(state, shelf)?.checkpoint),
+    };
+    Some((subject(a, state)?, subject(b, state)?)).filter(|(a, b)| a != b)
 }
 
-fn subject(listed: &CheckpointListed) -> Subject {
-    Subject { id: listed.checkpoint.clone(), sha256: listed.sha256.clone() }
+/// The listed checkpoint of that name.
+fn subject(id: &CheckpointId, state: &DashState) -> Option<Subject> {
+    state.checkpoints.iter().find(|c| c.checkpoint == *id).map(Subject::of)
 }
 
 /// What is asked for when the operator comes to the screen: the manifests that were not read yet.
@@ -70,8 +72,8 @@ pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if facts.desk.bench.comparison.is_none() && view.focus == PaneId::Compare {
         view.focus = PaneId::Checkpoints;
     }
-    let unread = facts.state.checkpoints.iter().filter(|c| !facts.desk.bench.dossiers.contains_key(&c.checkpoint));
-    unread.map(|listed| Effect::Ask(Ask::Bench(BenchAsk::Dossier(subject(listed))))).collect()
+    let unread = facts.state.checkpoints.iter().filter(|c| !facts.desk.bench.dossiers.contains_key(&Subject::of(c)));
+    unread.map(|listed| Effect::Ask(Ask::Bench(BenchAsk::Dossier(Subject::of(listed))))).collect()
 }
 
 /// Does something with the chosen one.
@@ -86,7 +88,7 @@ fn with_chosen(view: &View, facts: &Facts<'_>, what: impl FnOnce(&CheckpointList
 pub fn evaluate(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     with_chosen(view, facts, |listed| {
         let notice = Effect::Notice(tr!("evaluating {id} on {n} held-out seeds; esc cancels", id = listed.checkpoint, n = SEEDS));
-        vec![Effect::Ask(Ask::Bench(BenchAsk::Evaluate(subject(listed), SEEDS))), notice]
+        vec![Effect::Ask(Ask::Bench(BenchAsk::Evaluate(Subject::of(listed), Setting::of(facts.state), SEEDS))), notice]
     })
 }
 
@@ -94,7 +96,7 @@ pub fn evaluate(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
 pub fn verify(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     with_chosen(view, facts, |listed| {
         let notice = Effect::Notice(tr!("verifying {id}; it waits for what was asked before; esc cancels", id = listed.checkpoint));
-        let asks = [BenchAsk::Dossier(subject(listed)), BenchAsk::Verify(subject(listed))];
+        let asks = [BenchAsk::Dossier(Subject::of(listed)), BenchAsk::Verify(Subject::of(listed))];
         asks.into_iter().map(|ask| Effect::Ask(Ask::Bench(ask))).chain([notice]).collect()
     })
 }
@@ -109,14 +111,94 @@ pub fn cancel(facts: &Facts<'_>) -> Vec<Effect> {
 
 /// Serves the chosen one, after verb and name were typed. What was found to be bad is not served.
 pub fn promote(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
-    with_chosen(view, facts, |listed| match facts.desk.bench.soundness.get(&listed.checkpoint) {
+    let effects = with_chosen(view, facts, |listed| match facts.desk.bench.soundness.get(&Subject::of(listed)) {
         Some(Soundness::Unsound(reason)) => {
             vec![Effect::Notice(tr!("{id} is BAD and is not served: {reason}", id = listed.checkpoint, reason = reason))]
         }
         Some(Soundness::Unknown | Soundness::Checking | Soundness::Sound | Soundness::Unavailable(_)) | None => {
             swap(&listed.checkpoint.0, facts)
         }
-    })
+    });
+    effects.into_iter().map(refused).collect()
+}
+
+/// Who is refused may be typing the words already: those are for the dialog that says why, and are no keys.
+fn refused(effect: Effect) -> Effect {
+    match effect {
+        Effect::Notice(why) | Effect::Mistake(why) => Effect::Refuse(why),
+        other => other,
+    }
+}
+
+/// What speaks for and against serving a checkpoint in place of the one that serves, as far as it was found out; a line each.
+pub fn known(id: &CheckpointId, facts: &Facts<'_>) -> Vec<String> {
+    let Some(subject) = subject(id, facts.state) else { return Vec::new() };
+    let serving = facts.state.serving.as_ref().and_then(|serving| self::subject(serving, facts.state));
+    let against = serving.map(|serving| compared(&serving, &subject, facts));
+    [known_sound(&subject, facts), known_success(&subject, facts)].into_iter().chain(against).collect()
+}
+
+fn known_sound(subject: &Subject, facts: &Facts<'_>) -> String {
+    let sha256 = list::short_sha(&subject.sha256);
+    match facts.desk.bench.soundness.get(subject) {
+        Some(Soundness::Sound) => tr!("sha256 {sha256}: verified", sha256 = sha256),
+        Some(Soundness::Unsound(reason)) => tr!("sha256 {sha256}: BAD: {reason}", sha256 = sha256, reason = reason),
+        Some(Soundness::Unavailable(reason)) => tr!("sha256 {sha256}: NOT verified: {reason}", sha256 = sha256, reason = reason),
+        Some(Soundness::Checking) => tr!("sha256 {sha256}: being verified", sha256 = sha256),
+        Some(Soundness::Unknown) | None => tr!("sha256 {sha256}: NOT verified", sha256 = sha256),
+    }
+}
+
+fn known_success(subject: &Subject, facts: &Facts<'_>) -> String {
+    let setting = Setting::of(facts.state);
+    let evaluation = facts.desk.bench.evaluation(subject, &setting);
+    match evaluation.and_then(|e| Some((e.played, e.figures?.success))) {
+        Some((n, s)) => {
+            let success = list::within(s.value, s.low, s.high, format::percent);
+            tr!("success {success} on {n} held-out seeds at {level}", success = success, n = n, level = setting.level)
+        }
+        None => tr!("NOT evaluated at {level}", level = setting.level),
+    }
+}
+
+/// In which measures it does worse than what serves, whichever of the two was A.
+fn compared(serving: &Subject, subject: &Subject, facts: &Facts<'_>) -> String {
+    let (bench, setting) = (&facts.desk.bench, Setting::of(facts.state));
+    let forward = bench.comparison_of(serving, subject, &setting).map(|c| (c, Verdict::Worse));
+    let found = forward.or_else(|| bench.comparison_of(subject, serving, &setting).map(|c| (c, Verdict::Better)));
+    let Some((comparison, worse)) = found else { return tr!("NOT compared with {id}", id = serving.id) };
+    let worse: Vec<String> = comparison.metrics.iter().filter(|m| m.verdict == worse).map(|m| compare::name(&m.name)).collect();
+    if worse.is_empty() {
+        return tr!("against {id} on {n} seeds: nothing is clearly worse", id = serving.id, n = comparison.seeds);
+    }
+    tr!("against {id} on {n} seeds: WORSE ! {names}", id = serving.id, n = comparison.seeds, names = worse.join(", "))
+}
+
+/// The list with what was found out, as it shows it.
+pub fn records(scene: Scene<'_>) -> Result<Vec<Value>, Error> {
+    let (bench, setting) = (&scene.desk.bench, Setting::of(scene.state));
+    let record = |listed: &CheckpointListed| {
+        let subject = Subject::of(listed);
+        let evaluation = bench.evaluation(&subject, &setting);
+        let figures = evaluation.and_then(|e| e.figures);
+        let mut record = serde_json::to_value(listed)?;
+        record["check"] = json!(match bench.soundness.get(&subject) {
+            None | Some(Soundness::Unknown | Soundness::Checking) => None,
+            Some(Soundness::Sound) => Some("ok".to_owned()),
+            Some(Soundness::Unsound(reason)) => Some(format!("bad: {reason}")),
+            Some(Soundness::Unavailable(reason)) => Some(format!("not verified: {reason}")),
+        });
+        record["level"] = json!(evaluation.map(|_| setting.level));
+        record["seeds"] = json!(evaluation.map(|e| e.played));
+        record["success"] = estimate(figures.map(|f| f.success));
+        record["return"] = estimate(figures.map(|f| f.episode_return));
+        Ok(record)
+    };
+    ordered(scene.state).into_iter().map(record).collect()
+}
+
+fn estimate(estimate: Option<Estimate>) -> Value {
+    estimate.map_or(Value::Null, |e| json!({"value": e.value, "low": e.low, "high": e.high}))
 }
 
 /// Marks the chosen one for the comparison, or takes its mark away.
@@ -142,22 +224,19 @@ pub fn mark(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
 
 /// Compares the two that are marked.
 pub fn compare(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
-    let Some((a, b)) = pair(facts.state, &view.shelf) else {
+    let Some((first, second)) = pair(facts.state, &view.shelf) else {
         return vec![Effect::Notice(tr!("mark two checkpoints with x, then d compares them"))];
     };
+    let (a, b) = (first.id.clone(), second.id.clone());
     view.shelf.marked = vec![a.clone(), b.clone()];
     view.scroll.remove(&PaneId::Compare);
     view.focus = PaneId::Compare;
-    let listed = |id: &CheckpointId| facts.state.checkpoints.iter().find(|c| c.checkpoint == *id).map(subject);
-    let (Some(first), Some(second)) = (listed(&a), listed(&b)) else {
-        return vec![Effect::Notice(tr!("no checkpoint is listed"))];
-    };
     let mut effects: Vec<Effect> = [&first, &second]
         .into_iter()
-        .filter(|s| !facts.desk.bench.dossiers.contains_key(&s.id))
+        .filter(|s| !facts.desk.bench.dossiers.contains_key(s))
         .map(|s| Effect::Ask(Ask::Bench(BenchAsk::Dossier(s.clone()))))
         .collect();
-    effects.push(Effect::Ask(Ask::Bench(BenchAsk::Compare(first, second, SEEDS))));
+    effects.push(Effect::Ask(Ask::Bench(BenchAsk::Compare(first, second, Setting::of(facts.state), SEEDS))));
     effects.push(Effect::Notice(tr!("comparing {a} and {b} on {n} held-out seeds; esc cancels", a = a, b = b, n = SEEDS)));
     effects
 }

@@ -115,9 +115,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The part of the checkpoint's name that tells it from its siblings.
     fn checkpoint_short(&self) -> &'a str {
-        self.checkpoint.map_or(format::UNSET, |c| c.0.rsplit('-').next().unwrap_or(&c.0))
+        self.checkpoint.map_or(format::UNSET, |c| short(&c.0))
     }
 
     fn passes(&self, filter: &str) -> bool {
@@ -214,6 +213,7 @@ pub fn list(scene: Scene<'_>) -> List<'_> {
     let (filter, sort) = (&scene.view.replay.filter, scene.view.replay.sort);
     if scene.playback.is_some() {
         let book = &scene.desk.replay.book;
+        // While more is being read it is a little behind, and is not made anew for each picture.
         let kept = scene.desk.replay.order.as_deref().filter(|o| is_for(o, scene));
         let order = match kept {
             Some(order) => Some(Cow::Borrowed(order.places.as_slice())),
@@ -229,28 +229,36 @@ pub fn list(scene: Scene<'_>) -> List<'_> {
     let mut lines: Vec<Line<'_>> = items.into_iter().map(Line::Episode).collect();
     let filter = filter.to_lowercase();
     let all = scene.desk.catalogue.as_ref();
-    let shown = |r: &&Recorded| filter.split_whitespace().all(|word| text::holds(&row_text(r), word));
+    let shown = |r: &&Recorded| filter.split_whitespace().all(|word| text::holds(&searched(r), word));
     lines.push(Line::Heading(all.map(Vec::len)));
     lines.extend(all.into_iter().flatten().filter(shown).map(Line::Recording));
     List { episodes: &[], order: None, lines, total }
 }
 
-/// The list of a whole book, to be kept until it is to be another one; unset where nothing need be kept.
+/// The list of a book, to be kept until it is to be another one; unset where nothing need be kept.
 pub fn order(scene: Scene<'_>) -> Option<Arc<Order>> {
     let (book, filter, sort) = (&scene.desk.replay.book, &scene.view.replay.filter, scene.view.replay.sort);
-    if scene.playback.is_none() || !book.is_whole() || filter.is_empty() && sort == EpisodeSort::Begun {
+    if scene.playback.is_none() || filter.is_empty() && sort == EpisodeSort::Begun {
         return None;
     }
-    let kept = scene.desk.replay.order.as_ref().filter(|o| is_for(o, scene)).cloned();
+    // An episode that goes on changes with every event of it, so that the count alone says nothing.
+    let is_fresh = |o: &Order| {
+        let grown = book.episodes.len().saturating_sub(o.episodes);
+        o.read_upto == book.read_upto || !book.is_whole() && grown * ORDER_PARTS < o.episodes
+    };
+    let kept = scene.desk.replay.order.as_ref().filter(|o| is_for(o, scene) && is_fresh(o)).cloned();
     kept.or_else(|| {
         let (episodes, places) = (book.episodes.len(), places(&book.episodes, filter, sort));
-        Some(Arc::new(Order { episodes, filter: filter.clone(), sort, places }))
+        Some(Arc::new(Order { episodes, read_upto: book.read_upto, filter: filter.clone(), sort, places }))
     })
 }
 
+/// While it is read, a list is sorted anew when it has grown by this part of itself.
+const ORDER_PARTS: usize = 8;
+
 fn is_for(order: &Order, scene: Scene<'_>) -> bool {
     let replay = &scene.view.replay;
-    order.episodes == scene.desk.replay.book.episodes.len() && order.filter == replay.filter && order.sort == replay.sort
+    order.episodes <= scene.desk.replay.book.episodes.len() && order.filter == replay.filter && order.sort == replay.sort
 }
 
 fn places(episodes: &[Episode], filter: &str, sort: EpisodeSort) -> Vec<usize> {
@@ -304,10 +312,27 @@ fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
     running.chain(ended).collect()
 }
 
+/// What tells it from its neighbours stands first. Recordings are named by when they began: others say so at the end.
 fn row_text(r: &Recorded) -> String {
-    let started = r.started.get(..16).unwrap_or(&r.started).replace('T', " ");
+    let started = r.started.get(..16).unwrap_or(&r.started);
+    let is_named_so = started.get(..10).is_some_and(|day| r.name.starts_with(&day.replace('-', "")));
+    let started = if is_named_so { String::new() } else { format!("  {}", started.replace('T', " ")) };
     let lanes = if r.lanes > 1 { format!(" {}", tr!("{n} lanes", n = r.lanes)) } else { String::new() };
-    format!("{}  {}  {}  {} {}{lanes}", r.name, started, r.agent.as_deref().unwrap_or(format::UNSET), r.env, r.level)
+    let agent = match r.agent.as_deref() {
+        Some("training") => tr!("training"),
+        agent => agent.map_or(format::UNSET, short).to_owned(),
+    };
+    format!("{} {agent} {}{lanes}  {}{started}", r.name, r.level, r.env)
+}
+
+/// What a filter finds it by.
+fn searched(r: &Recorded) -> String {
+    format!("{}  {}  {}", row_text(r), r.started, r.agent.as_deref().unwrap_or_default())
+}
+
+/// The part of a checkpoint's name that tells it from its siblings.
+fn short(name: &str) -> &str {
+    name.rsplit('-').next().unwrap_or(name)
 }
 
 /// The cursor's place in the list: what was picked, or the episode at the playhead.
@@ -431,7 +456,8 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     more(&mut inner.part(area), lines.len().saturating_sub(first + rows));
     if head > 0 {
         let sort = match scene.view.replay.sort {
-            EpisodeSort::Begun => tr!("as begun"),
+            EpisodeSort::Begun if scene.playback.is_some() => tr!("oldest first"),
+            EpisodeSort::Begun => tr!("newest first"),
             EpisodeSort::Return => tr!("return, least first"),
             EpisodeSort::Length => tr!("length, longest first"),
             EpisodeSort::Checkpoint => tr!("checkpoint"),
@@ -502,5 +528,27 @@ fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, 
         Line::Recording(recorded) => {
             inner.text_upto(2, width, y, &row_text(recorded), Role::Text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_are_told_apart_in_the_first_columns() {
+        let recorded = |name: &str, agent: Option<&str>| Recorded {
+            path: name.into(),
+            name: name.into(),
+            started: "2026-11-30T10:52:17Z".into(),
+            agent: agent.map(str::to_owned),
+            env: "ops".into(),
+            level: Level::L1,
+            lanes: 1,
+        };
+        let texts = [("20261130-105217", Some("deckhand-final")), ("20261130-105217", Some("training")), ("failure", None)]
+            .map(|(name, agent)| row_text(&recorded(name, agent)));
+        assert_eq!(texts, ["20261130-105217 final L1  ops", "20261130-105217 training L1  ops", "failure n/a L1  ops  2026-11-30 10:52"]);
+        assert!(searched(&recorded("x", Some("deckhand-final"))).contains("deckhand-final"));
     }
 }
