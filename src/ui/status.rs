@@ -141,10 +141,10 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
     fields
 }
 
-/// What is wrong with a recording, in a word. Every finding begins with its kind.
+/// What is wrong with a recording, in a word. Every finding begins with its kind, the worst one first.
 fn damage_word(told: &str) -> String {
     // A run that was killed left good bytes: they only have no end.
-    let is_only_cut = told.split("; ").all(|finding| finding.starts_with("unfinished:") || finding.starts_with("uncommitted:"));
+    let is_only_cut = told.starts_with("unfinished:") || told.starts_with("uncommitted:");
     if is_only_cut { tr!("UNFINISHED") } else { tr!("DAMAGED") }
 }
 
@@ -258,7 +258,7 @@ mod tests {
             assert!(width < 60 || bar.contains("DAMAGED") || bar.contains("torn"), "{width}: {bar}");
         }
         assert!(bar(&typical(), Some(&playback), true, Some("PROD"), 20).contains("PAUSED RO PROD"));
-        let cut = PlaybackView { damage: Some("unfinished: the run does not end in this file".into()), ..playback };
+        let cut = PlaybackView { damage: Some("unfinished: the run does not end in this file; its last committed event is 45".into()), ..playback };
         let shown = bar(&typical(), Some(&cut), true, None, 80);
         assert!(shown.contains("UNFINISHED") && !shown.contains("DAMAGED"), "{shown}");
     }
