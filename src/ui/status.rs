@@ -258,7 +258,10 @@ mod tests {
             assert!(width < 60 || bar.contains("DAMAGED") || bar.contains("torn"), "{width}: {bar}");
         }
         assert!(bar(&typical(), Some(&playback), true, Some("PROD"), 20).contains("PAUSED RO PROD"));
-        let cut = PlaybackView { damage: Some("unfinished: the run does not end in this file; its last committed event is 45".into()), ..playback };
+        let cut = PlaybackView {
+            damage: Some("unfinished: the run does not end in this file; its last committed event is 45".into()),
+            ..playback
+        };
         let shown = bar(&typical(), Some(&cut), true, None, 80);
         assert!(shown.contains("UNFINISHED") && !shown.contains("DAMAGED"), "{shown}");
     }
