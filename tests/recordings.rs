@@ -113,6 +113,29 @@ fn a_run_does_not_record_beside_its_sealed_namesake() {
 }
 
 #[test]
+fn a_file_that_can_not_be_sealed_keeps_no_other_from_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    record(home, "b.jsonl", "1", &[]);
+    std::fs::write(home.join("a.jsonl"), "no recording\n").unwrap();
+    let output = pilothouse(&["seal", "a.jsonl", "b.jsonl", "c.jsonl"], home);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("a.jsonl") && told.contains("c.jsonl"), "{told}");
+    assert!(home.join("b.jsonl.zst").exists() && !home.join("b.jsonl").exists());
+}
+
+#[test]
+fn what_a_killed_run_left_beside_its_recording_goes_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    record(home, "a.jsonl", "1", &[]);
+    std::fs::write(home.join("a.reserve"), [0; 64]).unwrap();
+    stdout(&["recordings", "prune", "--keep-mb", "0", "--yes", "--dir", "."], home, 0);
+    assert!(!home.join("a.jsonl").exists() && !home.join("a.reserve").exists());
+}
+
+#[test]
 fn what_is_no_sealed_recording_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path();

@@ -415,7 +415,8 @@ pub fn files_of(path: &Path) -> Vec<PathBuf> {
         files.extend(following(path, &header).unwrap_or_default().into_iter().map(|segment| segment.path));
     }
     files.extend((0..).map(|n| names::torn(path, n)).take_while(|p| p.exists()));
-    files.extend([names::pin(path), names::blobs(path)].into_iter().filter(|p| p.exists()));
+    // A run that was killed leaves its reserve.
+    files.extend([names::pin(path), names::blobs(path), names::reserve(path)].into_iter().filter(|p| p.exists()));
     files
 }
 

@@ -271,8 +271,19 @@ fn set_pin(file: &Path, is_pinned: bool) -> Outcome {
 }
 
 pub fn seal_all(args: &SealArgs) -> Outcome {
+    // A file that can't be sealed keeps no other from it; the first refusal decides the exit code.
+    let mut refused = None;
     for file in &args.files {
-        let sealed = seal(file).map_err(refusal)?;
+        let sealed = match seal(file).map_err(refusal) {
+            Ok(sealed) => sealed,
+            Err(failure) => {
+                if refused.is_some() {
+                    note(&failure.message);
+                }
+                refused = refused.or(Some(failure));
+                continue;
+            }
+        };
         if args.json {
             let Sealed { path, bytes_before, bytes_after, elided } = &sealed;
             let file = path.display().to_string();
@@ -281,7 +292,7 @@ pub fn seal_all(args: &SealArgs) -> Outcome {
             say(one_line(&told(&sealed)))?;
         }
     }
-    Ok(Code::Holds)
+    refused.map_or(Ok(Code::Holds), Err)
 }
 
 fn told(sealed: &Sealed) -> String {
