@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::survey::Survey;
 use super::variable::Variable;
-use crate::event::{Envelope, nearest};
+use crate::event::{Envelope, SafeText, Seen, nearest};
 use crate::state::DashState;
 use cel::{Context, ExecutionError, Program, Value};
 
@@ -28,6 +28,8 @@ pub enum CondError {
     NotBoolean { found: String, example: Option<String> },
     #[error("the condition can never hold: {reason}")]
     Types { reason: String },
+    #[error("{reason}")]
+    Preset { reason: String },
 }
 
 /// Something that can be worked out of an event and the state after it. See [`Variable`] for what it can name.
@@ -37,7 +39,12 @@ pub struct Expression {
     base: Context<'static, 'static>,
     /// The variables that the expression names: no others are worked out.
     uses: Vec<Variable>,
+    /// Fields that it asks of them.
+    fields: Vec<(Variable, String)>,
 }
+
+/// Longest value that is told of a hit.
+const SEEN_CHARS_MAX: usize = 120;
 
 /// An expression that is true or false.
 pub struct Condition {
@@ -77,7 +84,9 @@ impl Expression {
                 return Err(CondError::Word { name, word, suggestion, known: words.join(", ") });
             }
         }
-        let expression = Self { uses: uses?, base: Context::default(), program };
+        let field = |(name, field): &(&str, &str)| Some((Variable::by_name(name)?, (*field).to_owned()));
+        let fields = survey.fields.iter().filter_map(field).collect();
+        let expression = Self { uses: uses?, fields, base: Context::default(), program };
         expression.rehearse()?;
         Ok(expression)
     }
@@ -90,6 +99,26 @@ impl Expression {
     /// What it comes to, in JSON; unset where it can't be worked out for this event. `state` is the state after the event was folded.
     pub fn value(&self, envelope: &Envelope, state: &DashState) -> Option<serde_json::Value> {
         self.execute(envelope, state).map(|value| super::variable::to_json(&value))
+    }
+
+    /// What it names, and what that is at this event; what the event lacks is left out.
+    fn seen(&self, envelope: &Envelope, state: &DashState) -> Vec<Seen> {
+        let facts = Facts::of(&envelope.event);
+        let mut seen = Vec::new();
+        for variable in &self.uses {
+            let Some(value) = variable.value(envelope, &facts, state).map(|v| super::variable::to_json(&v)) else { continue };
+            let fields: Vec<&str> = self.fields.iter().filter(|(v, _)| v == variable).map(|(_, field)| field.as_str()).collect();
+            if fields.is_empty() {
+                // All readings or all of a line say less than the place.
+                if !value.is_object() {
+                    seen.push(seen_as(variable.name().to_owned(), &value));
+                }
+            }
+            for field in fields.into_iter().filter(|field| value.get(field).is_some()) {
+                seen.push(seen_as(format!("{}.{field}", variable.name()), &value[field]));
+            }
+        }
+        seen
     }
 
     fn execute(&self, envelope: &Envelope, state: &DashState) -> Option<Value> {
@@ -136,8 +165,18 @@ impl Condition {
         }
     }
 
+    /// The same, by the name under which it was asked for.
+    pub(super) fn named(self, name: &str) -> Self {
+        Self { source: name.to_owned(), ..self }
+    }
+
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Why it holds of `envelope`, or does not: what it names, and what that came to.
+    pub fn why(&self, envelope: &Envelope, state: &DashState) -> Vec<Seen> {
+        self.expression.seen(envelope, state)
     }
 
     /// Whether it holds of `envelope`; `state` is the state after it was folded. An expression that can't be worked out for this event, such
@@ -145,6 +184,15 @@ impl Condition {
     pub fn matches(&self, envelope: &Envelope, state: &DashState) -> bool {
         self.expression.execute(envelope, state) == Some(Value::Bool(true))
     }
+}
+
+fn seen_as(name: String, value: &serde_json::Value) -> Seen {
+    let mut text = value.to_string();
+    if let Some((at, _)) = text.char_indices().nth(SEEN_CHARS_MAX) {
+        text.truncate(at);
+        text.push_str("..");
+    }
+    Seen { name: SafeText::from(name), value: SafeText::from(text) }
 }
 
 /// What could be compared, for an expression that is a name with fields or a plain value.
@@ -260,6 +308,24 @@ mod tests {
         }
         assert!(matches!(Expression::compile("rewrad"), Err(CondError::Unknown { .. })));
         assert!(matches!(Expression::compile("kind - 1"), Err(CondError::Types { .. })));
+    }
+
+    #[test]
+    fn a_hit_says_what_it_names_and_what_that_was() {
+        let why = |source: &str| {
+            let seen = Condition::compile(source).unwrap().why(&transition(-0.25), &DashState::default());
+            seen.iter().map(|s| format!("{}={}", s.name, s.value)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(why(r#"tool.name == "scale" && reward < 0.0"#), r#"reward=-0.25 tool.name="scale""#);
+        assert_eq!(
+            why("kind == 'TransitionRecorded' && !success || tool.args.to == 4"),
+            r#"kind="TransitionRecorded" tool.args={"service":"checkout","to":4}"#
+        );
+        assert_eq!(why("obs['a.p95'] > 1.0 || step == 4"), "step=4");
+        let text = format!("text != '{}'", "x".repeat(10));
+        let said = at(LogLine { level: LogLevel::Info, target: SafeText::new("t"), text: SafeText::from("y".repeat(4000)) });
+        let seen = Condition::compile(&text).unwrap().why(&said, &DashState::default());
+        assert!(seen[0].value.chars().count() < 130 && seen[0].value.ends_with(".."), "{seen:?}");
     }
 
     #[test]

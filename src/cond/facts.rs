@@ -2,6 +2,7 @@
 
 use crate::event::{
     AlertStateChanged, CheckpointId, EpisodeEnded, ErrorType, Event, MessageCompleted, Phase, RecordedAction, ToolCall, TransitionRecorded,
+    UpdateCompleted,
 };
 
 /// Unset where the event has no such thing.
@@ -17,6 +18,9 @@ pub struct Facts<'a> {
     pub episode_end: Option<&'a EpisodeEnded>,
     pub alert: Option<&'a AlertStateChanged>,
     pub checkpoint: Option<&'a CheckpointId>,
+    pub update: Option<&'a UpdateCompleted>,
+    /// A call that begins.
+    pub is_call: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -30,7 +34,7 @@ impl<'a> Facts<'a> {
             Event::ObservationReceived(e) => text(&e.observation.text),
             Event::ThoughtDelta(e) => text(&e.text),
             Event::MessageCompleted(e) => Self { message: Some(e), checkpoint: e.checkpoint.as_ref(), ..text(&e.text) },
-            Event::ToolCallStarted(e) => call(&e.call),
+            Event::ToolCallStarted(e) => Self { is_call: true, ..call(&e.call) },
             Event::ToolCallFinished(e) => Self { tool: Some(&e.tool), error_type: e.error_type, ..text(&e.result) },
             Event::TransitionRecorded(e) => {
                 let action = match &e.action {
@@ -52,11 +56,14 @@ impl<'a> Facts<'a> {
             Event::CommandRejected(e) => text(&e.reason),
             Event::SinkFailed(e) => text(&e.reason),
             Event::LogLine(e) => text(&e.text),
+            Event::BreakpointHit(e) => text(&e.when),
+            Event::UpdateCompleted(e) => Self { update: Some(e), ..none },
             Event::RunStarted(_)
             | Event::BranchStarted(_)
             | Event::DecisionSettled(_)
             | Event::PaceChanged(_)
-            | Event::UpdateCompleted(_)
+            | Event::BreakpointSet(_)
+            | Event::BreakpointCleared(_)
             | Event::EvaluationCompleted(_)
             | Event::TelemetrySampled(_)
             | Event::CommandAccepted(_)

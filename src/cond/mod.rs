@@ -7,6 +7,7 @@
 mod condition;
 mod facts;
 mod filter;
+mod preset;
 mod survey;
 mod variable;
 

@@ -2,9 +2,9 @@
 
 use super::facts::Facts;
 use crate::event::{Envelope, Event, RunState};
-use crate::state::DashState;
+use crate::state::{DashState, RowKind};
 use cel::Value;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 macro_rules! variables {
@@ -80,6 +80,8 @@ variables! {
     LogprobMean = "logprob_mean",
     /// Greatest entropy of a finished message's tokens, in nats.
     EntropyMax = "entropy_max",
+    /// Mean entropy of a finished message's tokens, in nats.
+    EntropyMean = "entropy_mean",
     /// Why a message ended, such as `"stop"`.
     FinishReason = "finish_reason",
     /// Phase that was entered: `"observe"`, `"think"`, `"act"`, `"settle"`.
@@ -92,6 +94,10 @@ variables! {
     Obs = "obs",
     /// `run.state`, `run.episodes`, `run.successes`, `run.decisions`, `run.reward_sum` (of the lane's episode).
     Run = "run",
+    /// Approximate KL divergence of an update of training.
+    Kl = "kl",
+    /// How often the lane made the same call in a row, the one that begins included.
+    Repeats = "repeats",
     /// Everything that the event says, as a recording writes it: `d.reward`.
     Data = "d",
 }
@@ -130,10 +136,13 @@ impl Variable {
             Variable::LogprobMin => message.and_then(|m| extreme(&m.logprobs, f64::min)),
             Variable::LogprobMean => message.and_then(|m| mean(&m.logprobs)),
             Variable::EntropyMax => message.and_then(|m| extreme(&m.entropy, f64::max)),
+            Variable::EntropyMean => message.and_then(|m| mean(&m.entropy)),
             Variable::FinishReason => message.map(|m| word(&m.finish_reason)),
             Variable::Phase => facts.phase.map(|p| word(&p)),
             Variable::Checkpoint => facts.checkpoint.map(|c| c.0.as_str().into()),
             Variable::Alert => Some(alert(facts)),
+            Variable::Kl => facts.update.and_then(|u| u.approx_kl).map(Value::Float),
+            Variable::Repeats => facts.is_call.then(|| count(repeats(envelope, state))),
             Variable::Obs => Some(observation(envelope, state)),
             Variable::Run => Some(run(envelope, state)),
             Variable::Data => serde_json::to_value(envelope).ok().map(|line| from_json(&line["d"])),
@@ -176,6 +185,9 @@ impl Variable {
             | Variable::LogprobMin
             | Variable::LogprobMean
             | Variable::EntropyMax
+            | Variable::EntropyMean
+            | Variable::Kl
+            | Variable::Repeats
             | Variable::Checkpoint
             | Variable::Alert
             | Variable::Obs
@@ -209,7 +221,13 @@ impl Variable {
             | Variable::FinishReason
             | Variable::Phase
             | Variable::Checkpoint => "".into(),
-            Variable::Seq | Variable::Lane | Variable::Episode | Variable::Step | Variable::Length | Variable::Tokens => Value::Int(0),
+            Variable::Seq
+            | Variable::Lane
+            | Variable::Episode
+            | Variable::Step
+            | Variable::Length
+            | Variable::Tokens
+            | Variable::Repeats => Value::Int(0),
             Variable::Time
             | Variable::Reward
             | Variable::RewardSum
@@ -219,7 +237,9 @@ impl Variable {
             | Variable::Hybrid
             | Variable::LogprobMin
             | Variable::LogprobMean
-            | Variable::EntropyMax => Value::Float(0.0),
+            | Variable::EntropyMax
+            | Variable::EntropyMean
+            | Variable::Kl => Value::Float(0.0),
             Variable::Terminated | Variable::Truncated | Variable::Success => Value::Bool(false),
             Variable::Tool => map([("name", Some("".into())), ("args", Some(map([])))]),
             Variable::Alert => map([("rule", Some("".into())), ("state", Some("".into())), ("severity", Some("".into()))]),
@@ -272,6 +292,14 @@ fn observation(envelope: &Envelope, state: &DashState) -> Value {
     known.into()
 }
 
+/// Same calls at the end of the lane's episode.
+fn repeats(envelope: &Envelope, state: &DashState) -> u64 {
+    let Some(lane) = state.lane(envelope.lane) else { return 0 };
+    let of_episode = lane.transcript.rows.iter().rev().take_while(|r| Some(r.episode) == envelope.episode);
+    let mut calls = of_episode.filter_map(|r| if let RowKind::Action { call, .. } = &r.kind { Some(call) } else { None });
+    calls.next().map_or(0, |newest| 1 + calls.take_while(|call| *call == newest).count() as u64)
+}
+
 fn run(envelope: &Envelope, state: &DashState) -> Value {
     let counts = [state.episodes_total, state.successes_total, state.decisions_total];
     run_value(state.run_state, counts, state.lane(envelope.lane).map(|l| l.episode.reward_sum))
@@ -296,7 +324,11 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Float(x) => (*x).into(),
         Value::String(s) => s.as_str().into(),
         Value::List(items) => items.iter().map(to_json).collect::<Vec<_>>().into(),
-        Value::Map(map) => map.map.iter().map(|(k, v)| (k.to_string(), to_json(v))).collect::<serde_json::Map<_, _>>().into(),
+        // In order, for the same value is to be written the same way.
+        Value::Map(map) => {
+            let sorted: BTreeMap<String, serde_json::Value> = map.map.iter().map(|(k, v)| (k.to_string(), to_json(v))).collect();
+            sorted.into_iter().collect::<serde_json::Map<_, _>>().into()
+        }
         // Functions, bytes and foreign types: no name of ours has one.
         _ => serde_json::Value::Null,
     }

@@ -75,6 +75,8 @@ impl Control {
             | Command::Rewind { .. }
             | Command::Fork { .. }
             | Command::Override { .. }
+            | Command::Break { .. }
+            | Command::Unbreak { .. }
             | Command::Reseed { .. }
             | Command::Shutdown => None,
         }

@@ -1,5 +1,6 @@
 //! The engine: one thread that looks at its inbox and moves every lane that may move, a token or a phase at a time.
 
+use super::breakpoints::Breakpoints;
 use super::control::{Control, Stepping};
 use super::lane::{Boundary, DELTA_TOKENS_AT_MAX, Lane, Stand};
 use super::provider::{Load, LoadedPolicy, Loader, PolicyProvider};
@@ -45,6 +46,7 @@ pub struct Engine {
     /// The slot that serves; unset before the first one does.
     pub(super) serving: Option<u64>,
     recorder_failed: bool,
+    pub(super) breakpoints: Breakpoints,
     /// When the present pause began.
     paused_at_ns: u64,
     pub(super) loading: Option<(CheckpointId, Wanted)>,
@@ -56,14 +58,17 @@ impl Engine {
     pub fn new(
         settings: EngineSettings,
         env: &dyn Environment,
-        journal: Journal,
+        mut journal: Journal,
         inbox: Inbox,
         wake: CommandSender,
         provider: Arc<dyn PolicyProvider>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let lanes = (0..settings.lanes.max(1)).map(|id| Lane::new(LaneId(id), env.fresh(), &settings)).collect();
+        let breakpoints = Breakpoints::default();
+        journal.watch(breakpoints.watcher());
         let mut engine = Self {
+            breakpoints,
             control: Control::new(settings.pace),
             loader: Loader::new(provider, wake, clock),
             lanes,
@@ -146,6 +151,7 @@ impl Engine {
         }
         self.look_at_recorder();
         self.end_long_pause();
+        self.stop_at_breakpoints();
         self.turn()
     }
 
@@ -242,6 +248,8 @@ impl Engine {
             Command::Fork { lane, episode, at, with } => self.fork(lane, episode, at, with),
             // It was looked at whether the lane takes it.
             Command::Override { lane, with } => drop(self.lanes[lane.0 as usize].override_with(with)),
+            Command::Break { number, breakpoint } => self.set_breakpoint(number, breakpoint),
+            Command::Unbreak { number } => self.clear_breakpoints(number),
             Command::Reseed { seed } => self.reseed(seed),
             Command::Shutdown => self.shut_down("by command"),
         }
@@ -260,6 +268,8 @@ impl Engine {
             Command::Rewind { lane, at } => self.lanes.get(lane.0 as usize)?.past.point(None, *at).err(),
             Command::Fork { lane, episode, at, with } => self.objection_to_fork(*lane, *episode, *at, with),
             Command::Override { lane, with } => self.objection_to_override(*lane, with),
+            Command::Break { number, breakpoint } => self.breakpoints.objection(*number, breakpoint),
+            Command::Unbreak { number: Some(number) } => self.breakpoints.objection_to_number(*number),
             Command::Resume | Command::Step { .. } if self.slots.is_empty() && matches!(self.settings.agent, AgentKind::Model(_)) => {
                 Some("no policy is ready yet".into())
             }
@@ -274,6 +284,7 @@ impl Engine {
             | Command::Step { .. }
             | Command::SetPace(_)
             | Command::Swap { .. }
+            | Command::Unbreak { number: None }
             | Command::Reseed { .. }
             | Command::Shutdown => None,
         }
@@ -512,7 +523,9 @@ impl Engine {
         match what {
             Progress::Pending => Ok(()),
             Progress::Piece { text, token, logprob, entropy } => {
-                let group = if self.control.pace == Pace::Max && self.control.state == RunState::Running { DELTA_TOKENS_AT_MAX } else { 1 };
+                // A breakpoint may be about a single token.
+                let groups = self.control.pace == Pace::Max && self.control.state == RunState::Running && self.breakpoints.is_empty();
+                let group = if groups { DELTA_TOKENS_AT_MAX } else { 1 };
                 self.lanes[index].piece(&text, token, logprob, entropy)?;
                 self.lanes[index].tell(group, streams, &mut self.journal);
                 self.passed(index, Boundary::Token);
@@ -528,6 +541,7 @@ impl Engine {
     }
 
     fn passed(&mut self, index: usize, boundary: Boundary) {
+        self.stop_at_breakpoints();
         let lane = self.lanes[index].id;
         self.lanes[index].due_ns = self.journal.now_ns() + self.control.rest_ns(boundary);
         if self.control.passed(lane, boundary) {

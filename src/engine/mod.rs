@@ -5,6 +5,7 @@
 //! Test: `cargo test --lib engine::`.
 
 mod branching;
+mod breakpoints;
 mod control;
 mod crank;
 mod lane;

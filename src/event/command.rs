@@ -1,6 +1,6 @@
 //! What an operator may ask of the engine. Commands are imperative; the answer is an event.
 
-use super::{CheckpointId, EpisodeId, LaneId, SafeText, Seed, StepIndex, ToolCall};
+use super::{Breakpoint, CheckpointId, EpisodeId, LaneId, SafeText, Seed, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -187,6 +187,18 @@ pub enum Command {
         #[serde(flatten)]
         with: Overriding,
     },
+    /// Stop where this holds; `number` changes the breakpoint that has it.
+    Break {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u32>,
+        #[serde(flatten)]
+        breakpoint: Breakpoint,
+    },
+    /// Take a breakpoint away; all of them without a number.
+    Unbreak {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u32>,
+    },
     /// End the episodes that run and begin anew from this seed.
     Reseed {
         seed: Seed,
@@ -209,6 +221,10 @@ impl std::fmt::Display for Command {
             Command::Fork { lane, episode: None, at, with } => write!(f, "fork lane {lane} at step {at}{with}"),
             Command::Fork { lane, episode: Some(episode), at, with } => write!(f, "fork {lane}:{episode} at step {at}{with}"),
             Command::Override { lane, with } => write!(f, "override lane {lane}:{with}"),
+            Command::Break { number: None, breakpoint } => write!(f, "break at {breakpoint}"),
+            Command::Break { number: Some(number), breakpoint } => write!(f, "bp{number} breaks at {breakpoint}"),
+            Command::Unbreak { number: None } => f.write_str("take all breakpoints away"),
+            Command::Unbreak { number: Some(number) } => write!(f, "take bp{number} away"),
             Command::Reseed { seed } => write!(f, "seed {seed}"),
             Command::Shutdown => f.write_str("shut down"),
         }

@@ -2,8 +2,8 @@
 
 use super::num;
 use super::{
-    CheckpointId, Command, CommandId, EpisodeId, ErrorType, GpuStatus, HostSample, LaneId, Level, Observation, ObservationField, Origin,
-    Pace, Route, RunId, SafeText, Seed, StepIndex, TokenId, ToolCall, ToolSpec, Variation,
+    Breakpoint, CheckpointId, Command, CommandId, EpisodeId, ErrorType, GpuStatus, HostSample, LaneId, Level, Observation,
+    ObservationField, Origin, Pace, Route, RunId, SafeText, Seed, StepIndex, TokenId, ToolCall, ToolSpec, Variation,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,6 +71,9 @@ events! {
     MemoryCompressed,
     EpisodeEnded,
     RunStateChanged,
+    BreakpointSet,
+    BreakpointHit,
+    BreakpointCleared,
     PaceChanged,
     PolicyStateChanged,
     CheckpointListed,
@@ -561,6 +564,65 @@ pub struct AlertStateChanged {
     pub state: AlertState,
     pub severity: SafeText,
     pub summary: SafeText,
+}
+
+/// A breakpoint was set, or the one of this number changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakpointSet {
+    pub number: u32,
+    #[serde(flatten)]
+    pub breakpoint: Breakpoint,
+}
+
+/// A breakpoint holds at an event where it did not just before, or in a new decision. Stands at the place of that event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BreakpointHit {
+    pub number: u32,
+    pub when: SafeText,
+    /// The event at which it holds, and of which kind that is.
+    pub at: super::Seq,
+    pub kind: SafeText,
+    /// What the condition names, and what that was at the event.
+    pub why: Vec<Seen>,
+    /// Hits of this breakpoint so far, this one included.
+    pub hits: u64,
+    pub outcome: HitOutcome,
+}
+
+/// A name of a condition and what it came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    pub name: SafeText,
+    /// In JSON, cut where it is long.
+    pub value: SafeText,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HitOutcome {
+    /// The run stands still.
+    Paused,
+    /// It is one that only tells.
+    Logged,
+    /// Passed over, as it was asked.
+    Ignored,
+}
+
+impl std::fmt::Display for BreakpointHit {
+    /// Such as `bp2: reward < 0.0; reward = -0.25 (TransitionRecorded, hit 3)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "bp{}: {}", self.number, self.when)?;
+        for (i, Seen { name, value }) in self.why.iter().enumerate() {
+            write!(f, "{} {name} = {value}", if i == 0 { ";" } else { "," })?;
+        }
+        write!(f, " ({}, hit {})", self.kind, self.hits)
+    }
+}
+
+/// A breakpoint is no more: it was taken away, or had its one hit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakpointCleared {
+    pub number: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

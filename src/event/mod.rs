@@ -4,6 +4,7 @@
 //! Accepts: nothing.
 //! Test: `cargo test --lib event::`.
 
+mod breakpoint;
 mod channel;
 mod clock;
 mod command;
@@ -17,6 +18,7 @@ mod safe_text;
 mod telemetry;
 mod tool;
 
+pub use breakpoint::{Breakpoint, Onset, PRESETS};
 pub use channel::{CommandSender, Inbox, Input, SendError, inbox};
 pub use clock::{Clock, ManualClock, MonotonicClock};
 pub use command::{Command, CommandId, Origin, Overriding, Pace, Request, StepUnit, Variation};

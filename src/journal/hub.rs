@@ -1,5 +1,6 @@
 //! Subscriptions: a snapshot, then every event. One that lags gets a new snapshot, never a hole; nobody waits for it.
 
+use super::Watcher;
 use crate::event::{Envelope, Seq};
 use crate::state::DashState;
 use std::collections::VecDeque;
@@ -44,9 +45,16 @@ impl Hub {
     }
 
     pub fn publish(&self, envelope: Arc<Envelope>) {
+        self.publish_watched(envelope, None);
+    }
+
+    pub(super) fn publish_watched(&self, envelope: Arc<Envelope>, watcher: Option<&mut Watcher>) {
         let mut shared = self.lock();
         let applied = shared.state.apply(&envelope);
         debug_assert!(applied.is_ok(), "the journal numbers densely: {applied:?}");
+        if let Some(watcher) = watcher {
+            watcher(&envelope, &shared.state);
+        }
         if shared.ring.len() == shared.capacity {
             shared.ring.pop_front();
         }

@@ -42,6 +42,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// Events that a tap's reader may be behind before the run waits for it.
 const TAP_EVENTS: usize = 4096;
 
+/// Asked of every event with the state behind it, on the thread that appends.
+pub type Watcher = Box<dyn FnMut(&Envelope, &DashState) + Send>;
+
 /// Where an event belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -57,12 +60,13 @@ pub struct Journal {
     hub: Hub,
     recorder: Option<Recorder>,
     tap: Option<SyncSender<Arc<Envelope>>>,
+    watcher: Option<Watcher>,
 }
 
 impl Journal {
     /// With `recorder`, nothing is handed out that is not also on its way to the file.
     pub fn new(clock: Arc<dyn Clock>, recorder: Option<Recorder>) -> Self {
-        Self { clock, seq: Seq(0), hub: Hub::new(hub::RING_EVENTS), recorder, tap: None }
+        Self { clock, seq: Seq(0), hub: Hub::new(hub::RING_EVENTS), recorder, tap: None, watcher: None }
     }
 
     /// Every event from now on, none left out: for a reader without a screen, such as a pipe, for which the run waits. A reader that is gone
@@ -71,6 +75,11 @@ impl Journal {
         let (tap, events) = sync_channel(TAP_EVENTS);
         self.tap = Some(tap);
         events
+    }
+
+    /// Asks `watcher` of every event from now on.
+    pub fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
     }
 
     /// Appends an event. Waits only for the recorder's queue, and for the tap's where there is one.
@@ -90,7 +99,7 @@ impl Journal {
         if self.tap.as_ref().is_some_and(|tap| tap.send(envelope.clone()).is_err()) {
             self.tap = None;
         }
-        self.hub.publish(envelope);
+        self.hub.publish_watched(envelope, self.watcher.as_mut());
         self.seq
     }
 

@@ -76,10 +76,14 @@ impl Backstage for Crew {
     }
 
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
-        Condition::compile(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e))
+        Condition::parse(source).map(|c| Arc::new(Compiled(c)) as Arc<dyn Probe>).map_err(|e| one_line(&e))
     }
 
     fn watch(&self, source: &str) -> Result<Watched, String> {
+        // A preset is a condition.
+        if let Ok(probe) = self.compile(source) {
+            return Ok(Watched::Condition(probe));
+        }
         let expression = Expression::compile(source).map_err(|e| one_line(&e))?;
         if expression.is_condition() {
             return self.compile(source).map(Watched::Condition);
@@ -138,7 +142,8 @@ fn one_line(error: &CondError) -> String {
         | CondError::Word { .. }
         | CondError::Loops { .. }
         | CondError::NotBoolean { .. }
-        | CondError::Types { .. } => {}
+        | CondError::Types { .. }
+        | CondError::Preset { .. } => {}
     }
     error.to_string().lines().take(2).map(str::trim).collect::<Vec<_>>().join("  ")
 }

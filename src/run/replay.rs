@@ -52,7 +52,7 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         return verified(&mut recording, what, args);
     }
     let from = args.from.as_deref().map(|text| find(&mut recording, text)).transpose()?;
-    let until = args.until.as_deref().map(Condition::compile).transpose().map_err(Failure::usage)?;
+    let until = args.until.as_deref().map(Condition::parse).transpose().map_err(Failure::usage)?;
     let stop = match &until {
         Some(condition) => stop_at(&mut recording, from.unwrap_or(Seq(1)), condition)?,
         None => None,

@@ -50,10 +50,13 @@ fn compose(out: &mut Vec<u8>, envelope: &Envelope) -> std::io::Result<()> {
             e.truth
         ),
         Event::LogLine(e) => writeln!(out, "     {:?} {}: {}", e.level, e.target, e.text),
+        Event::BreakpointHit(e) => writeln!(out, "     {e}"),
         Event::RunStateChanged(e) => writeln!(out, "     run {:?}: {}", e.state, e.reason),
         Event::ThoughtDelta(_)
         | Event::PhaseEntered(_)
         | Event::DecisionSettled(_)
+        | Event::BreakpointSet(_)
+        | Event::BreakpointCleared(_)
         | Event::PaceChanged(_)
         | Event::PolicyStateChanged(_)
         | Event::CheckpointListed(_)

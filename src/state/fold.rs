@@ -1,12 +1,13 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    BranchRow, CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Row, RowKind, SeriesPoint, Streaming,
-    SwapRow, TokenTrace, ToolStats, Transcript,
+    BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LastHit, LogRow, Mark, MarkKind, MemoryRow, Outcome, Row, RowKind,
+    SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, BranchStarted, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase,
-    RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded, UpdateCompleted,
+    AlertState, BranchStarted, BreakpointHit, BreakpointSet, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, HitOutcome, LaneId,
+    LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded,
+    UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 
@@ -171,8 +172,15 @@ impl DashState {
                     self.mark(envelope, MarkKind::Paused);
                 }
                 self.run_state = e.state;
+                match e.state {
+                    RunState::Paused => {}
+                    RunState::Starting | RunState::Running | RunState::Stepping | RunState::Ended => self.stopped_at = None,
+                }
                 self.run_state_reason = e.reason.clone();
             }
+            Event::BreakpointSet(e) => self.breakpoint_set(e),
+            Event::BreakpointHit(e) => self.breakpoint_hit(envelope, e),
+            Event::BreakpointCleared(e) => drop(self.breakpoints.remove(&e.number)),
             Event::PaceChanged(e) => self.pace = Some(e.pace),
             Event::PolicyStateChanged(e) => {
                 self.log(envelope, LogLevel::Info, "policy", format!("{:?}: {}", e.state, e.detail));
@@ -252,6 +260,27 @@ impl DashState {
         let (seq, t_ns, started) = (envelope.seq, envelope.t_ns, e.clone());
         self.branches.push(BranchRow { seq, t_ns, lane: envelope.lane, episode, started, end: None });
         self.mark(envelope, MarkKind::Branched);
+    }
+
+    fn breakpoint_set(&mut self, e: &BreakpointSet) {
+        let row = self.breakpoints.entry(e.number);
+        row.or_insert_with(|| BreakpointRow { breakpoint: e.breakpoint.clone(), hits: 0, last: None }).breakpoint = e.breakpoint.clone();
+    }
+
+    fn breakpoint_hit(&mut self, envelope: &Envelope, e: &BreakpointHit) {
+        if let Some(row) = self.breakpoints.get_mut(&e.number) {
+            let (lane, episode, step) = (envelope.lane, envelope.episode, envelope.step);
+            (row.hits, row.last) = (e.hits, Some(LastHit { seq: e.at, lane, episode, step }));
+        }
+        if e.outcome == HitOutcome::Paused {
+            // Of several at one place the first is why it stands still.
+            self.stopped_at.get_or_insert(e.number);
+            if envelope.episode.is_some() {
+                self.lanes.entry(envelope.lane).or_default().push(envelope, RowKind::Note { text: SafeText::from(e.to_string()) });
+            }
+        }
+        let level = if e.outcome == HitOutcome::Ignored { LogLevel::Debug } else { LogLevel::Info };
+        self.log(envelope, level, "breakpoint", format!("{e} at {}", envelope.address()));
     }
 
     fn episode_curves(&mut self, envelope: &Envelope, e: &EpisodeEnded) {

@@ -21,8 +21,8 @@ pub use tools::ToolStats;
 pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
 use crate::event::{
-    AlertStateChanged, BranchStarted, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, LaneId, LogLevel, Pace,
-    PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted,
+    AlertStateChanged, BranchStarted, Breakpoint, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, LaneId,
+    LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, StepIndex, TelemetrySampled, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,6 +48,12 @@ pub struct DashState {
     /// Episodes that go on from a step of another one, oldest first.
     #[serde(default)]
     pub branches: Ring<BranchRow, 256>,
+    /// Where the run is to stop, by number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub breakpoints: BTreeMap<u32, BreakpointRow>,
+    /// The breakpoint for which it stands still; unset once it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_at: Option<u32>,
     /// By lane: current episode, transcript, phase.
     pub lanes: BTreeMap<LaneId, LaneState>,
     /// Finished episodes of all lanes, oldest first.
@@ -99,6 +105,24 @@ pub struct BranchRow {
     pub started: BranchStarted,
     /// How it ended; unset while it runs.
     pub end: Option<EpisodeEnded>,
+}
+
+/// A breakpoint of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakpointRow {
+    pub breakpoint: Breakpoint,
+    pub hits: u64,
+    pub last: Option<LastHit>,
+}
+
+/// Where a breakpoint held last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastHit {
+    pub seq: Seq,
+    pub lane: LaneId,
+    /// Unset where the event belongs to none.
+    pub episode: Option<EpisodeId>,
+    pub step: Option<StepIndex>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -69,6 +69,7 @@ pub enum Action {
     Break,
     BreakIf,
     BreakOnce,
+    Cond,
     Breakpoints,
     Watch,
     Continue,
@@ -287,16 +288,17 @@ pub const ACTIONS: &[Entry] = &[
         Nothing,
         "watch what an expression (CEL) comes to; empty lists what is watched",
     ),
-    entry(Action::Break, "break-here", &["b"], Nothing, "breakpoint at this step, or take it away"),
+    entry(Action::Break, "break-here", &["b"], Run, "breakpoint at this step, or take it away"),
     keyed(
         Action::BreakIf,
         "break",
         &["B"],
         "CONDITION|fields",
-        Nothing,
-        "stop where this condition (CEL) or preset holds; a live run stops once this console has seen it",
+        Run,
+        "stop where this condition (CEL) or preset holds; `with once log ignore=N` behind it",
     ),
-    with(Action::BreakOnce, "tbreak", "CONDITION", Nothing, "the same, once"),
+    with(Action::BreakOnce, "tbreak", "CONDITION", Run, "the same, once"),
+    with(Action::Cond, "cond", "N CONDITION", Run, "give a breakpoint another condition"),
     with(Action::Breakpoints, "breakpoints", "clear|delete N|presets", Nothing, "list the breakpoints, or take them away"),
     entry(Action::Continue, "continue", &["c"], Run, "run to the next stop"),
     entry(Action::ContinueBack, "continue-back", &["C"], Playback, "run back to the previous stop"),
@@ -533,6 +535,7 @@ impl Action {
             | Action::Series
             | Action::Sort
             | Action::BreakOnce
+            | Action::Cond
             | Action::Watch
             | Action::Verify
             | Action::Cancel

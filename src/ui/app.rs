@@ -376,12 +376,6 @@ impl App {
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
-                    // In a recording it is a leap that was asked for.
-                    if self.source.playback().is_none()
-                        && let Some(told) = self.desk.stops.passed_over(self.state.seq, state.seq)
-                    {
-                        self.notice = told;
-                    }
                     self.state = *state;
                     changed = true;
                 }
@@ -392,7 +386,10 @@ impl App {
                     }
                     self.state.apply(&envelope)?;
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
-                    if let Some(hit) = self.desk.stops.note(&envelope, &self.state) {
+                    let hit = self.desk.stops.note(&envelope, &self.state);
+                    if self.source.playback().is_none() {
+                        self.tell_of_breakpoint(&envelope);
+                    } else if let Some(hit) = hit {
                         changed = true;
                         stopped = self.hit(hit);
                     }

@@ -4,7 +4,7 @@ use super::steer::checkpoint_named;
 use super::update::{Effect, Facts};
 use super::view::View;
 use crate::event::{BranchCause, Command, EpisodeId, LaneId, Overriding, SafeText, Seed, StepIndex, StepUnit, ToolCall, Variation};
-use crate::state::BranchRow;
+use crate::state::{BranchRow, LastHit};
 use crate::ui::lang::tr;
 use serde_json::Value;
 
@@ -27,10 +27,9 @@ pub fn rewind(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
 /// `:rc`: back to the last place in this episode where a breakpoint held.
 pub fn rewind_to_stop(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(lane) = facts.state.lane(view.lane) else { return vec![Effect::Mistake(tr!("no episode runs yet"))] };
-    let rows = &lane.transcript.rows;
-    let of_episode = |seq| rows.iter().rev().find(|r| r.seq <= seq).filter(|r| r.episode == lane.episode.episode);
-    let held = facts.desk.stops.breaks().filter_map(|stop| of_episode(stop.held_last?));
-    match held.map(|row| row.step).filter(|step| *step < lane.episode.step).max() {
+    let is_here = |hit: &LastHit| hit.lane == view.lane && hit.episode == Some(lane.episode.episode);
+    let held = facts.state.breakpoints.values().filter_map(|row| row.last.filter(is_here)?.step);
+    match held.filter(|step| *step < lane.episode.step).max() {
         Some(at) => vec![Effect::Send(Command::Rewind { lane: view.lane, at })],
         None => vec![Effect::Notice(tr!("no breakpoint held at an earlier step of this episode"))],
     }

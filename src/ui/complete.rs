@@ -43,7 +43,7 @@ pub fn offer(line: &str, state: &DashState, condition_names: &[String], director
 }
 
 fn takes_condition(action: Action) -> bool {
-    matches!(action, Action::BreakIf | Action::BreakOnce | Action::Watch)
+    matches!(action, Action::BreakIf | Action::BreakOnce | Action::Cond | Action::Watch)
 }
 
 /// What an expression that begins at `begin` could go on with: a name, or inside quotes what a name may be compared with.
@@ -52,7 +52,7 @@ fn in_condition(line: &str, begin: usize, entry: &Entry, state: &DashState, name
     let is_quoted = quoted(expression);
     let belongs = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.') || is_quoted && c == '-';
     // Commands and presets stand alone, at the beginning.
-    let alone = literals(entry.argument, 0).chain(super::stops::PRESETS.iter().filter_map(|p| p.split(' ').next()));
+    let alone = literals(entry.argument, 0).chain(crate::event::PRESETS.iter().filter_map(|p| p.split(' ').next()));
     let mut words: Vec<String> = alone.filter(|word| word.starts_with(expression)).map(str::to_owned).collect();
     let behind = expression.rfind(|c| !belongs(c)).map_or(0, |at| at + expression[at..].chars().next().map_or(1, char::len_utf8));
     let from = if words.is_empty() { begin + behind } else { begin };

@@ -9,6 +9,7 @@ mod app;
 pub mod backstage;
 pub mod bench;
 mod branch;
+mod breaks;
 mod chrome;
 mod complete;
 mod copy;

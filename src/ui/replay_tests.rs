@@ -56,6 +56,9 @@ impl Backstage for Stage {
     }
 
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
+        if source == "tool-error" || source.starts_with("phase == ") {
+            return Ok(Arc::new(crate::source::Errors));
+        }
         let bound = source.strip_prefix("reward < ").and_then(|x| x.parse().ok()).ok_or("column 8: no expression")?;
         Ok(Arc::new(RewardBelow(bound)))
     }
@@ -322,8 +325,16 @@ fn breakpoints_are_set_listed_counted_and_taken_away() {
     assert_eq!(app.desk.stops.breaks().count(), 0, "b takes it away: {}", app.notice);
     keys(&mut app, ":break reward <\n");
     assert!(app.notice.contains("column") && app.desk.stops.all.is_empty(), "{}", app.notice);
-    keys(&mut app, ":break reward-below\n");
-    assert!(app.notice.contains("needs one number"), "{}", app.notice);
+    keys(&mut app, ":break tool-error with log\n");
+    assert!(app.notice.contains("for live runs") && app.desk.stops.all.is_empty(), "{}", app.notice);
+    keys(&mut app, ":break reward < 0.9\n:cond 2 tool-error\n");
+    assert!(app.notice.contains("no bp2") && app.desk.stops.all[0].text == "reward < 0.9", "{}", app.notice);
+    let number = app.desk.stops.all[0].number;
+    keys(&mut app, &format!(":cond {number} tool-error\n"));
+    keys(&mut app, ":breakpoints\n");
+    let errors = seqs("failure", |e| matches!(e, Event::ToolCallFinished(f) if f.error_type.is_some())).len();
+    assert!(shown(&app).contains(&format!("tool-error  hit 0 of {errors} time")), "{}", shown(&app));
+    keys(&mut app, "\x1b:breakpoints clear\n");
     keys(&mut app, ":tbreak reward < 0.9\n0c");
     assert!(app.desk.stops.all.is_empty() && app.state.seq > Seq(0), "once: {}", app.notice);
     keys(&mut app, "B");
@@ -438,25 +449,38 @@ fn say(feed: &Feed, events: &[Envelope]) {
 }
 
 #[test]
-fn a_live_run_is_paused_once_where_a_breakpoint_holds() {
-    let all = events("failure");
+fn breakpoints_of_a_live_run_are_asked_of_the_engine() {
     let (mut app, inbox, feed) = talking((120, 36));
-    keys(&mut app, ":break reward < 0.9\n:tbreak same-action-3\n");
-    assert!(app.notice.contains("once this console sees it"), "{}", app.notice);
-    say(&feed, &all[..all.len() - 3]);
+    keys(&mut app, ":break reward < 0.9 with log ignore=2\n:tbreak tool-error\n:cond 2 reward < 0.5\n:breakpoints delete 2\n");
+    let breakpoint = |when: &str| crate::event::Breakpoint::new(when);
+    let wanted = [
+        Command::Break { number: None, breakpoint: crate::event::Breakpoint { log: true, ignore: 2, ..breakpoint("reward < 0.9") } },
+        Command::Break { number: None, breakpoint: crate::event::Breakpoint { once: true, ..breakpoint("tool-error") } },
+        Command::Break { number: Some(2), breakpoint: breakpoint("reward < 0.5") },
+        Command::Unbreak { number: Some(2) },
+    ];
+    assert_eq!(sent(&inbox), wanted);
+    keys(&mut app, ":break reward <\n");
+    assert!(sent(&inbox).is_empty() && app.notice.contains("column"), "a mistake is told before it is sent: {}", app.notice);
+    // `b` sets one at the step, and takes it away once the engine has it.
+    say(&feed, &events("failure")[..40]);
     app.take_frames().unwrap();
-    assert_eq!(sent(&inbox), [Command::Pause], "asked once, however often it holds");
-    assert!(app.notice.contains("pausing at bp1") && app.notice.contains("1/"), "{}", app.notice);
-    keys(&mut app, "c");
-    assert_eq!(sent(&inbox), [Command::Resume]);
-    // Where nothing can be commanded, it only tells.
-    let (mut app, inbox, feed) = talking((120, 36));
+    keys(&mut app, "b");
+    let Some(Command::Break { breakpoint, .. }) = sent(&inbox).pop() else { panic!("{}", app.notice) };
+    let seq = app.state.seq.next();
+    let set = crate::event::BreakpointSet { number: 7, breakpoint }.into();
+    say(&feed, &[Envelope { seq, episode: None, step: None, event: set, ..events("failure")[20].clone() }]);
+    app.take_frames().unwrap();
+    assert!(app.notice.contains("bp7: phase == 'observe' && step == "), "{}", app.notice);
+    keys(&mut app, "b");
+    assert_eq!(sent(&inbox), [Command::Unbreak { number: Some(7) }]);
+    keys(&mut app, ":breakpoints\n");
+    assert!(shown(&app).contains("bp7  phase") && shown(&app).contains("hit 0"), "{}", shown(&app));
+    // Where nothing can be commanded, none can be set.
+    let (mut app, inbox, _feed) = talking((120, 36));
     app.options.read_only = true;
     keys(&mut app, ":break reward < 0.9\n");
-    say(&feed, &all);
-    app.take_frames().unwrap();
-    assert_eq!(sent(&inbox), []);
-    assert!(app.notice.contains("read-only"), "{}", app.notice);
+    assert!(sent(&inbox).is_empty() && app.notice.contains("read-only"), "{}", app.notice);
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn state_word(cx: &Context<'_>, short: bool) -> (String, Role) {
         },
         RunState::Running => (tr!("LIVE"), Role::Good),
         // The banner behind it must not be cut for the reason.
-        RunState::Paused => match cx.desk.stops.paused_at.filter(|_| !short) {
+        RunState::Paused => match cx.state.stopped_at.filter(|_| !short) {
             Some(number) => (tr!("PAUSED at bp{number}", number = number), Role::Warn),
             None => (tr!("PAUSED"), Role::Warn),
         },

@@ -3,13 +3,14 @@
 use super::actions::{Action, by_name};
 use super::backstage::Ask;
 use super::branch;
+use super::breaks;
 use super::copy::Form;
 use super::desk::{Desk, Sought};
 use super::find;
 use super::panes::replay::Scene;
 use super::panes::{self, Max, Motion, Travel, chain, curves};
 use super::steer;
-use super::stops::{self, Kind, StopEffect};
+use super::stops::{self, StopEffect};
 use super::view::{Detail, PaneId, PlaybackView, ScreenId, Scroll, Share, View};
 use super::widgets::Glyphs;
 use crate::event::{Command, EpisodeId, LaneId, Pace, Seq, StepIndex, StepUnit};
@@ -238,10 +239,11 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Filter => (view.active().spec().filter)(argument, view, facts),
         Action::EpisodeList => panes::replay::show(PaneId::Episodes, view, facts),
         Action::Inspect => panes::replay::show(PaneId::Inspector, view, facts),
-        Action::Break => stops::break_here(view, facts),
-        Action::BreakIf => stops::condition(Kind::Break, "break", argument),
-        Action::BreakOnce => stops::condition(Kind::Once, "tbreak", argument),
-        Action::Breakpoints => stops::breakpoints(argument, view.lane, facts),
+        Action::Break => breaks::here(view, facts),
+        Action::BreakIf => breaks::set("break", argument, false),
+        Action::BreakOnce => breaks::set("tbreak", argument, true),
+        Action::Cond => breaks::change(argument),
+        Action::Breakpoints => breaks::list(argument, view.lane, facts),
         Action::Watch => stops::watch(argument),
         Action::Continue => stops::run_on(true, facts),
         Action::ContinueBack => stops::run_on(false, facts),

@@ -80,7 +80,8 @@ impl Random {
     fn command(&mut self) -> Command {
         let checkpoint = self.checkpoint();
         let seed = Seed(self.next());
-        let with = self.variation();
+        let (with, breakpoint) = (self.variation(), self.breakpoint());
+        let numbers = [self.maybe(|r| r.below(3) as u32), self.maybe(|r| r.below(3) as u32)];
         self.pick(&[
             Command::Pause,
             Command::Resume,
@@ -91,6 +92,8 @@ impl Random {
             Command::Rewind { lane: LaneId(2), at: StepIndex(4) },
             Command::Fork { lane: LaneId(0), episode: Some(EpisodeId(3)), at: StepIndex(1), with: with.clone() },
             Command::Override { lane: LaneId(1), with: with.first },
+            Command::Break { number: numbers[0], breakpoint: breakpoint.clone() },
+            Command::Unbreak { number: numbers[1] },
             Command::Shutdown,
         ])
     }
@@ -226,6 +229,10 @@ impl Random {
         TelemetrySampled { host, gpu }
     }
 
+    fn breakpoint(&mut self) -> Breakpoint {
+        Breakpoint { when: self.text(), once: self.below(2) == 0, ignore: self.pick(&[0, 3, u32::MAX]), log: self.below(2) == 0 }
+    }
+
     fn observation(&mut self) -> Observation {
         Observation { values: vec![self.maybe(Self::float), self.maybe(Self::float)], text: self.text(), compact: self.text() }
     }
@@ -273,6 +280,18 @@ impl Random {
                 let state = self.pick(&[RunState::Starting, RunState::Running, RunState::Paused, RunState::Stepping, RunState::Ended]);
                 RunStateChanged { state, reason: self.text() }.into()
             }
+            "BreakpointSet" => BreakpointSet { number: self.pick(&[0, 1, 2, u32::MAX]), breakpoint: self.breakpoint() }.into(),
+            "BreakpointHit" => BreakpointHit {
+                number: self.pick(&[0, 1, 2, u32::MAX]),
+                when: self.text(),
+                at: Seq(self.next()),
+                kind: self.text(),
+                why: vec![Seen { name: self.text(), value: self.text() }],
+                hits: self.next(),
+                outcome: self.pick(&[HitOutcome::Paused, HitOutcome::Logged, HitOutcome::Ignored]),
+            }
+            .into(),
+            "BreakpointCleared" => BreakpointCleared { number: self.pick(&[1, 2, 7]) }.into(),
             "PaceChanged" => PaceChanged { pace: self.pick(&Pace::LADDER) }.into(),
             "PolicyStateChanged" => PolicyStateChanged {
                 state: self.pick(&[PolicyState::Loading, PolicyState::Ready, PolicyState::Failed]),

@@ -42,8 +42,22 @@ fn command() -> impl Strategy<Value = Command> {
             at: StepIndex(at),
             with
         }),
+        (prop::option::of(0..4u32), breakpoint()).prop_map(|(number, breakpoint)| Command::Break { number, breakpoint }),
+        prop::option::of(0..4u32).prop_map(|number| Command::Unbreak { number }),
         (0..4u32, overriding()).prop_map(|(lane, with)| Command::Override { lane: LaneId(lane), with }),
     ]
+}
+
+fn breakpoint() -> impl Strategy<Value = Breakpoint> {
+    let when = prop_oneof![
+        Just("true"),
+        Just("step >= 2"),
+        Just("reward < 0.5"),
+        Just("tool-error"),
+        Just("kind == 'RunStateChanged'"),
+        Just("(")
+    ];
+    (when, any::<bool>(), 0..3u32, any::<bool>()).prop_map(|(when, once, ignore, log)| Breakpoint { when: when.into(), once, ignore, log })
 }
 
 fn overriding() -> impl Strategy<Value = Overriding> {

@@ -84,6 +84,8 @@ impl Grammar {
                 let late = matches!(rejected.command, Command::Swap { .. });
                 ensure(self.answered.insert(rejected.id) || late, "a command is answered once")
             }
+            // It stands at the place of what it tells of.
+            Event::BreakpointHit(hit) => ensure(hit.at < e.seq, "a hit comes behind its event"),
             _ if e.episode.is_some() => self.lane_event(e),
             _ => Ok(()),
         }

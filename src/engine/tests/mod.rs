@@ -1,6 +1,7 @@
 //! The engine, turned by hand: a fake simulator, a fake policy, a clock that moves only when told.
 
 mod branching;
+mod breakpoints;
 mod chaos;
 mod control;
 mod fakes;

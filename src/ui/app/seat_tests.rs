@@ -1,7 +1,7 @@
 //! Two seats and several lanes: what belongs to which, and what goes where.
 
 use super::*;
-use crate::event::{AlertState, AlertStateChanged, ErrorType};
+use crate::event::{AlertState, AlertStateChanged, BreakpointHit, ErrorType, HitOutcome, Seen, StepIndex};
 use crate::source::tests::{made, on_lanes, sample};
 use crate::state::TokenMeasure;
 use crate::ui::view::Detail;
@@ -113,28 +113,6 @@ fn the_runs_own_view_is_remembered_and_its_looks_go_along() {
     assert_eq!(next.view.search, "of the run");
 }
 
-#[test]
-fn a_pause_that_could_not_be_sent_is_asked_for_again() {
-    let (commands, inbox) = inbox(1);
-    let feed = Feed::default();
-    commands.send(Command::Resume).unwrap();
-    let mut app = app(Box::new(Talking(commands, feed.clone())), (120, 36));
-    keys(&mut app, ":break reward-below 9\n");
-    let all = events("failure");
-    say(&feed, &all[..40]);
-    app.take_frames().unwrap();
-    assert!(app.notice.contains("inbox is full"), "{}", app.notice);
-    assert_eq!(sent(&inbox), [Command::Resume]);
-    say(&feed, &all[40..70]);
-    app.take_frames().unwrap();
-    assert_eq!(sent(&inbox), [Command::Pause]);
-    // What came in between may have been the pause.
-    let ahead = DashState { seq: Seq(app.state.seq.0 + 7), ..app.state.clone() };
-    feed.lock().unwrap().push(Frame::Snapshot(Box::new(ahead)));
-    app.take_frames().unwrap();
-    assert!(!app.desk.stops.pausing && app.notice.contains("asked of 7 events"), "{}", app.notice);
-}
-
 /// A recording on a disk that fails.
 struct Broken;
 
@@ -191,40 +169,39 @@ fn run_state(seq: u64, state: RunState) -> Envelope {
     Envelope { seq: Seq(seq), episode: None, step: None, event, ..events("failure")[20].clone() }
 }
 
+/// The engine says that a breakpoint stopped the run.
+fn hit(seq: u64, lane: u32, number: u32) -> Envelope {
+    let seen = Seen { name: "reward".into(), value: "-0.25".into() };
+    let told = BreakpointHit {
+        number,
+        when: "reward < 0.0".into(),
+        at: Seq(seq - 1),
+        kind: "TransitionRecorded".into(),
+        why: vec![seen],
+        hits: 1,
+        outcome: HitOutcome::Paused,
+    };
+    let (episode, step) = (Some(EpisodeId(1)), Some(StepIndex(3)));
+    Envelope { seq: Seq(seq), lane: LaneId(lane), episode, step, event: told.into(), ..events("failure")[20].clone() }
+}
+
 #[test]
 fn a_live_run_says_at_which_breakpoint_it_stands_and_in_which_lane() {
-    let mut all = numbered(on_lanes("failure", 2));
+    let all = numbered(on_lanes("failure", 2));
     let (mut app, inbox, feed) = talking((120, 36));
-    let other = all.iter().find(|e| e.lane == LaneId(1) && matches!(e.event, Event::TransitionRecorded(_))).unwrap().seq;
-    let mut upto = other.0 as usize;
-    say(&feed, &all[..upto - 1]);
+    say(&feed, &all[..60]);
     app.take_frames().unwrap();
     assert_eq!(app.view.lane, LaneId(0));
-    keys(&mut app, ":break alert\n");
-    keys(&mut app, ":break reward-below 9\n");
-    // A hit behind it, before the run has paused, is not why it pauses.
-    while matches!(all[upto].event, Event::RunStateChanged(_)) || all[upto].lane != LaneId(1) {
-        all.remove(upto);
-    }
-    let mut next = all[upto].clone();
-    (next.seq, next.event) = (Seq(upto as u64 + 1), all[upto - 1].event.clone());
-    let mut rule = AlertStateChanged { rule: "r".into(), state: AlertState::Firing, severity: "info".into(), summary: SafeText::new("s") };
-    rule.rule = SafeText::new("r");
-    let alert = Envelope { seq: Seq(upto as u64 + 2), lane: LaneId(0), event: rule.into(), ..next.clone() };
-    say(&feed, &[all[upto - 1].clone(), next, alert]);
+    say(&feed, &[hit(61, 1, 2), hit(62, 0, 3), run_state(63, RunState::Paused)]);
     app.take_frames().unwrap();
-    assert_eq!(sent(&inbox), [Command::Pause]);
-    assert!(app.notice.contains("pausing at bp2"), "{}", app.notice);
-    assert_eq!(app.view.lane, LaneId(1), "the lane of the hit is shown");
-    upto += 2;
-    say(&feed, &[run_state(upto as u64 + 1, RunState::Paused)]);
-    app.take_frames().unwrap();
+    assert!(app.notice.contains("stopped at 1:1/3 by bp2: reward < 0.0; reward = -0.25 (TransitionRecorded, hit 1)"), "{}", app.notice);
+    assert_eq!((app.view.lane, sent(&inbox).len()), (LaneId(1), 0), "the lane of the hit is shown, and nothing is asked");
     for width in [80, 120, 200] {
         app.area = Rect::new(0, 0, width, 36);
-        assert!(shown(&app).lines().next().unwrap().contains("PAUSED at bp2"), "{}", shown(&app));
+        assert!(shown(&app).lines().next().unwrap().contains("PAUSED at bp2"), "the first one: {}", shown(&app));
     }
     // The next pause has another reason.
-    say(&feed, &[run_state(upto as u64 + 2, RunState::Running), run_state(upto as u64 + 3, RunState::Paused)]);
+    say(&feed, &[run_state(64, RunState::Running), run_state(65, RunState::Paused)]);
     app.take_frames().unwrap();
     let bar = shown(&app).lines().next().unwrap().to_owned();
     assert!(bar.contains("PAUSED") && !bar.contains("at bp"), "{bar}");
@@ -232,22 +209,16 @@ fn a_live_run_says_at_which_breakpoint_it_stands_and_in_which_lane() {
 
 #[test]
 fn a_breakpoint_of_the_parked_run_says_whose_it_is() {
-    let (mut app, inbox, feed) = talking((120, 36));
-    let all = events("healthy");
-    say(&feed, &all[..60]);
+    let (mut app, _inbox, feed) = talking((120, 36));
+    say(&feed, &events("healthy")[..60]);
     settle(&mut app);
-    keys(&mut app, ":break reward-below 9\n");
     keys(&mut app, "gr");
     keys(&mut app, "2Gk\n");
     assert!(app.parked.is_some(), "{}", app.notice);
     app.notice.clear();
-    let hit = all[60..].iter().position(|e| matches!(e.event, Event::TransitionRecorded(_))).unwrap() + 60;
-    say(&feed, &all[60..=hit]);
+    say(&feed, &[hit(61, 0, 1), run_state(62, RunState::Paused)]);
     app.take_frames().unwrap();
-    assert_eq!(sent(&inbox), [Command::Pause]);
-    assert!(app.notice.starts_with("in the live run: pausing at bp1"), "{}", app.notice);
-    say(&feed, &[run_state(hit as u64 + 2, RunState::Paused)]);
-    app.take_frames().unwrap();
+    assert!(app.notice.starts_with("in the live run: stopped at 1/3 by bp1"), "{}", app.notice);
     assert!(shown(&app).contains("LIVE run PAUSED at bp1"), "{}", shown(&app));
 }
 
@@ -278,14 +249,15 @@ fn a_breakpoint_of_one_lane_is_not_that_of_another() {
     keys(&mut app, "b");
     let left: Vec<_> = app.desk.stops.breaks().map(|s| (s.at.map(|(lane, _)| lane), s.text.starts_with("1:1/3"))).collect();
     assert_eq!(left, [(Some(LaneId(1)), true)]);
-    let (mut app, _inbox, feed) = talking((120, 36));
+    let (mut app, inbox, feed) = talking((120, 36));
     say(&feed, &numbered(on_lanes("failure", 2))[..sample("failure").len()]);
     app.take_frames().unwrap();
     for lane in [0, 1] {
         app.view.lane = LaneId(lane);
         keys(&mut app, "b");
     }
-    assert_eq!(app.desk.stops.breaks().count(), 2, "{}", app.notice);
+    let asked = sent(&inbox).into_iter().map(|c| c.to_string()).collect::<Vec<_>>();
+    assert!(asked.len() == 2 && asked[0].ends_with("lane == 0") && asked[1].ends_with("lane == 1"), "{asked:?}");
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
-use crate::event::{Command, EpisodeId, Event, LaneId, RunState, Seq};
-use crate::source::{Errors, Frame, FrameSource, Quest, Words};
+use crate::event::{Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, RunState, Seq};
+use crate::source::{Errors, Frame, FrameSource, Probe, Quest, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
 use crate::ui::backstage::{Ask, Opened};
 use crate::ui::desk::{Looking, ParkedRun, ReplayDesk, Sought};
 use crate::ui::lang::tr;
 use crate::ui::panes;
-use crate::ui::stops::{self, Hit, Kind, Preset, Stop, StopEffect, Stops, What};
+use crate::ui::stops::{self, Hit, Kind, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
 use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
 use crate::ui::watches::{Gauge, Ledger, Watched};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Events that are read besides, between two looks at the keys.
 const STUDY_BUDGET: usize = 2_000;
@@ -134,7 +135,6 @@ impl App {
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
-                    told = seat.stops.passed_over(seat.state.seq, state.seq).or(told);
                     seat.state = *state;
                 }
                 Frame::Event(envelope) => {
@@ -143,12 +143,10 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     seat.state.apply(&envelope)?;
-                    if let Some(hit) = seat.stops.note(&envelope, &seat.state) {
-                        let lane = hit.lane;
-                        if let Some(at_hit) = hit_live(hit, &mut seat.stops, &*seat.source, &seat.state, self.options.read_only) {
-                            told = Some(at_hit);
-                            seat.view.lane = lane;
-                        }
+                    seat.stops.note(&envelope, &seat.state);
+                    if let Some(news) = news_of_breakpoint(&envelope, &seat.state) {
+                        told = Some(news);
+                        seat.view.lane = lane_of_stop(&envelope).unwrap_or(seat.view.lane);
                     }
                 }
             }
@@ -164,7 +162,7 @@ impl App {
     fn tell_of_parked(&mut self) {
         self.desk.parked = self.parked.as_ref().map(|seat| ParkedRun {
             run_state: seat.state.run_state,
-            paused_at: seat.stops.paused_at,
+            paused_at: seat.state.stopped_at,
             alerts_firing: panes::alerts::firing(&seat.state),
         });
     }
@@ -173,7 +171,7 @@ impl App {
     pub(super) fn study(&mut self) -> Result<bool, UiError> {
         let Some(playback) = self.source.playback() else { return Ok(false) };
         let desk = &mut self.desk.replay;
-        let progress = |t: &Option<std::sync::Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
+        let progress = |t: &Option<Arc<crate::source::Track>>| t.as_ref().map(|t| (t.lane, t.episode, t.read_upto));
         let before = (desk.book.read_upto, progress(&desk.track));
         // The source need not copy what only it holds.
         (desk.book, desk.tallies, desk.track) = Default::default();
@@ -246,7 +244,7 @@ impl App {
     /// Where a breakpoint of a recording stopped it, in words. One that stops once is gone then.
     fn stopped_at(&mut self, number: u32, text: &str, seq: Seq) -> String {
         self.desk.replay.stopped = Some((number, seq));
-        let gone = self.desk.stops.remove(|s| s.kind == Kind::Once && s.number == number);
+        let gone = self.desk.stops.remove(|s| s.once && s.quest() == Quest::Stop(number));
         self.forget(&gone);
         tr!("stopped at bp{number}: {text} holds at event {seq}", number = number, text = text, seq = seq)
     }
@@ -275,19 +273,19 @@ impl App {
         self.seek(seq);
     }
 
-    /// A breakpoint holds at the event that was folded just now; whether what follows it is not to be folded.
+    /// A breakpoint of the recording holds at the event that was folded just now; whether what follows it is not to be folded.
     pub(super) fn hit(&mut self, hit: Hit) -> bool {
-        if self.source.playback().is_some() {
-            self.notice = self.stopped_at(hit.number, &hit.text, hit.seq);
-            self.go_to_event(hit.seq);
-            return true;
-        }
-        let lane = hit.lane;
-        if let Some(told) = hit_live(hit, &mut self.desk.stops, &*self.source, &self.state, self.options.read_only) {
+        self.notice = self.stopped_at(hit.number, &hit.text, hit.seq);
+        self.go_to_event(hit.seq);
+        true
+    }
+
+    /// What the live run says of its breakpoints.
+    pub(super) fn tell_of_breakpoint(&mut self, envelope: &Envelope) {
+        if let Some(told) = news_of_breakpoint(envelope, &self.state) {
             self.notice = told;
-            self.view.lane = lane;
+            self.view.lane = lane_of_stop(envelope).unwrap_or(self.view.lane);
         }
-        false
     }
 
     /// Does what is asked of the replay screen.
@@ -312,9 +310,11 @@ impl App {
 
     fn begin_search(&mut self, text: &str) {
         self.desk.replay.searched = text.to_owned();
-        self.with_playback(|p| {
-            if text.is_empty() { p.forget(Quest::Search) } else { p.look_for(Quest::Search, std::sync::Arc::new(Words::new(text))) }
-        });
+        self.with_playback(
+            |p| {
+                if text.is_empty() { p.forget(Quest::Search) } else { p.look_for(Quest::Search, Arc::new(Words::new(text))) }
+            },
+        );
     }
 
     fn look(&mut self, what: Sought, from: Seq, forward: bool) {
@@ -326,7 +326,7 @@ impl App {
             let is_new = !self.desk.replay.tallies.contains_key(&Quest::Errors);
             self.with_playback(|p| {
                 if is_new {
-                    p.look_for(Quest::Errors, std::sync::Arc::new(Errors));
+                    p.look_for(Quest::Errors, Arc::new(Errors));
                 }
             });
         }
@@ -342,6 +342,8 @@ impl App {
     pub(super) fn stop_effect(&mut self, effect: StopEffect) -> Result<(), String> {
         match effect {
             StopEffect::Set(kind, what) => self.set_stop(kind, &what)?,
+            StopEffect::Change(number, breakpoint) => self.change_stop(number, breakpoint)?,
+            StopEffect::Delete(number) if self.playback.is_none() => self.ask_engine(Command::Unbreak { number })?,
             StopEffect::Delete(number) => {
                 let gone = self.desk.stops.remove(|s| !s.is_watch() && number.is_none_or(|n| n == s.number));
                 self.forget(&gone);
@@ -378,39 +380,69 @@ impl App {
     }
 
     /// Watches an expression that has a value.
-    fn watch_value(&mut self, source: &str, gauge: std::sync::Arc<dyn Gauge>) {
-        let ledger = std::sync::Arc::new(Ledger::new(gauge, self.source.playback().is_some()));
+    fn watch_value(&mut self, source: &str, gauge: Arc<dyn Gauge>) {
+        let ledger = Arc::new(Ledger::new(gauge, self.source.playback().is_some()));
         let number = self.desk.stops.watch(source.to_owned(), ledger.clone());
         self.with_playback(|p| p.look_for(Quest::Watch(number), ledger));
         self.notice = self.told_of_watch(source);
     }
 
     fn set_stop(&mut self, kind: Kind, what: &What) -> Result<(), String> {
-        if let (Kind::Watch, What::Condition(source)) = (kind, what)
-            && let Watched::Value(gauge) = self.backstage.watch(source)?
+        if let (Kind::Watch, What::Condition(Breakpoint { when, .. })) = (kind, what)
+            && let Watched::Value(gauge) = self.backstage.watch(when)?
         {
-            self.watch_value(source, gauge);
+            self.watch_value(when, gauge);
             return Ok(());
         }
-        let probe = stops::probe(what, &*self.backstage)?;
-        let (text, at) = match what {
-            What::Preset(Preset::At(lane, seq, address)) => (address.clone(), Some((*lane, *seq))),
-            What::Preset(preset) => (preset.text(), None),
-            What::Condition(source) => (source.clone(), None),
+        let probe = self.probe(what)?;
+        if let (Kind::Break, What::Condition(breakpoint), None) = (kind, what, &self.playback) {
+            // The engine tells of it once it is set.
+            return self.ask_engine(Command::Break { number: None, breakpoint: breakpoint.clone() });
+        }
+        let (text, at, once) = match what {
+            What::At(lane, seq, address) => (address.clone(), Some((*lane, *seq)), false),
+            What::Condition(breakpoint) => (breakpoint.when.to_string(), None, breakpoint.once),
         };
         let stop = self.desk.stops.add(kind, text, at, probe.clone());
+        stop.once = once;
         let (quest, number, text) = (stop.quest(), stop.number, stop.text.clone());
         self.with_playback(|p| p.look_for(quest, probe));
         self.notice = match kind {
             Kind::Watch => self.told_of_watch(&text),
-            Kind::Break | Kind::Once if self.playback.is_some() => {
-                tr!("bp{number}: {text}; c runs there, C back", number = number, text = text)
-            }
-            Kind::Break | Kind::Once if self.source.commands().is_none() || self.options.read_only => {
-                tr!("bp{number}: {text}; this view is read-only, so it only tells", number = number, text = text)
-            }
-            Kind::Break | Kind::Once => tr!("bp{number}: {text}; the run pauses once this console sees it", number = number, text = text),
+            Kind::Break => tr!("bp{number}: {text}; c runs there, C back", number = number, text = text),
         };
+        Ok(())
+    }
+
+    fn ask_engine(&self, command: Command) -> Result<(), String> {
+        let commands = self.source.commands().filter(|_| !self.options.read_only);
+        let commands = commands.ok_or_else(|| tr!("{name} is not for a read-only view", name = ":breakpoints delete"))?;
+        commands.send(command).map(drop).map_err(|e| e.to_string())
+    }
+
+    /// What is asked of each event; why it can't be made, with the place of the mistake.
+    fn probe(&self, what: &What) -> Result<Arc<dyn Probe>, String> {
+        match what {
+            What::At(_, seq, _) => Ok(Arc::new(stops::At(*seq))),
+            What::Condition(b) if self.playback.is_some() && (b.log || b.ignore > 0) => {
+                Err(tr!("log and ignore are for live runs: in a recording c goes from hit to hit"))
+            }
+            What::Condition(breakpoint) => self.backstage.compile(&breakpoint.when),
+        }
+    }
+
+    fn change_stop(&mut self, number: u32, breakpoint: Breakpoint) -> Result<(), String> {
+        let probe = self.probe(&What::Condition(breakpoint.clone()))?;
+        if self.playback.is_none() {
+            return self.ask_engine(Command::Break { number: Some(number), breakpoint });
+        }
+        let quest = Quest::Stop(number);
+        let stop = self.desk.stops.all.iter_mut().find(|s| s.quest() == quest);
+        let stop = stop.ok_or_else(|| tr!("there is no bp{number}", number = number))?;
+        (stop.text, stop.once, stop.at, stop.probe) = (breakpoint.when.to_string(), breakpoint.once, None, probe.clone());
+        self.notice = tr!("bp{number}: {text}; c runs there, C back", number = number, text = stop.text);
+        self.forget(&[quest]);
+        self.with_playback(|p| p.look_for(quest, probe));
         Ok(())
     }
 }
@@ -429,37 +461,25 @@ fn carried(view: &View) -> View {
     }
 }
 
-/// Asks a live run to pause at a hit, once; what to tell. What holds after it, until it has paused, is not why it pauses.
-fn hit_live(hit: Hit, stops: &mut Stops, source: &dyn FrameSource, state: &DashState, read_only: bool) -> Option<String> {
-    let Hit { number, text, address, kind, .. } = hit;
-    stops.remove(|s| s.kind == Kind::Once && s.number == number);
-    let sender = source.commands().filter(|_| !read_only);
-    let Some(sender) = sender else {
-        let told =
-            tr!("bp{number}: {text} held at {address}; read-only, so the run goes on", number = number, text = text, address = address);
-        return Some(told);
-    };
-    if stops.pausing {
-        return None;
+/// What an operator is to hear of a live run's breakpoints. Of several that hold at one place the first is why the run stands still.
+fn news_of_breakpoint(envelope: &Envelope, state: &DashState) -> Option<String> {
+    match &envelope.event {
+        Event::BreakpointSet(e) => Some(tr!("bp{number}: {text}; the run pauses where it holds", number = e.number, text = e.breakpoint)),
+        Event::BreakpointHit(e) => match e.outcome {
+            HitOutcome::Paused if state.stopped_at != Some(e.number) => None,
+            HitOutcome::Paused => Some(tr!("stopped at {address} by {hit}; c goes on", address = envelope.address(), hit = e)),
+            HitOutcome::Logged => Some(tr!("at {address} {hit}", address = envelope.address(), hit = e)),
+            HitOutcome::Ignored => None,
+        },
+        Event::BreakpointCleared(e) => Some(tr!("bp{number} is taken away", number = e.number)),
+        _ => None,
     }
-    let runs = match state.run_state {
-        RunState::Running | RunState::Stepping | RunState::Starting => true,
-        RunState::Paused | RunState::Ended => false,
-    };
-    if runs {
-        if let Err(error) = sender.send(Command::Pause) {
-            // The next hit asks again.
-            return Some(error.to_string());
-        }
-        (stops.pausing, stops.paused_at) = (true, Some(number));
-    }
-    Some(tr!(
-        "pausing at bp{number}: {text} held at {address} ({kind}); c goes on",
-        number = number,
-        text = text,
-        address = address,
-        kind = kind
-    ))
+}
+
+/// The lane in which a breakpoint stopped the run, if this event says that one did.
+fn lane_of_stop(envelope: &Envelope) -> Option<LaneId> {
+    matches!(&envelope.event, Event::BreakpointHit(e) if e.outcome == HitOutcome::Paused && envelope.episode.is_some())
+        .then_some(envelope.lane)
 }
 
 fn nothing_found(looking: &Looking) -> String {

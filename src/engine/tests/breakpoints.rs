@@ -1,0 +1,128 @@
+//! Breakpoints: where they stop a run, what they tell, and when they don't.
+
+use super::*;
+
+fn at(when: &str) -> Command {
+    Command::Break { number: None, breakpoint: Breakpoint::new(when) }
+}
+
+fn hits(rig: &Rig) -> Vec<(String, BreakpointHit)> {
+    let hit = |e: &Arc<Envelope>| if let Event::BreakpointHit(hit) = &e.event { Some((e.address(), hit.clone())) } else { None };
+    rig.events.iter().filter_map(hit).collect()
+}
+
+fn paused() -> Rig {
+    let mut rig = Rig::new(EngineSettings { start_paused: true, streams: true, ..model() });
+    rig.until_state(RunState::Paused);
+    rig
+}
+
+/// Goes on until it stands still again; the events in between.
+fn on(rig: &mut Rig) -> Vec<Arc<Envelope>> {
+    let from = rig.events.len();
+    assert_eq!(rig.ask(Command::Resume), None);
+    rig.until_state(RunState::Paused);
+    rig.events[from..].to_vec()
+}
+
+#[test]
+fn a_run_stops_at_the_boundary_behind_the_event_and_says_why() {
+    for (when, kind, behind) in [
+        ("reward < 1e9 && step == 2", "TransitionRecorded", &["PhaseEntered", "DecisionSettled"][..]),
+        ("phase == 'act' && step == 2", "PhaseEntered", &["ToolCallStarted", "ToolCallFinished", "TransitionRecorded"]),
+        ("kind == 'ThoughtDelta' && step == 2", "ThoughtDelta", &["ThoughtDelta", "MessageCompleted"]),
+    ] {
+        let mut rig = paused();
+        assert_eq!(rig.ask(at(when)), None);
+        let passed = on(&mut rig);
+        let stop = passed.iter().position(|e| matches!(e.event, Event::BreakpointHit(_))).unwrap();
+        let Event::BreakpointHit(hit) = &passed[stop].event else { unreachable!() };
+        let held = passed.iter().position(|e| e.seq == hit.at).unwrap();
+        assert_eq!((hit.number, hit.kind.as_str(), hit.hits, hit.outcome), (1, kind, 1, HitOutcome::Paused));
+        assert_eq!((passed[held].event.kind(), passed[stop].address()), (kind, "1/2".into()));
+        assert!(hit.why.iter().any(|s| s.name.as_str() == "step" && s.value.as_str() == "2"), "{:?}", hit.why);
+        // Between the event and the stop there is at most what the same phase, or the same token, had still to tell.
+        let between: Vec<&str> = passed[held + 1..stop].iter().map(|e| e.event.kind()).collect();
+        assert!(between.iter().all(|kind| behind.contains(kind)), "{when}: {between:?}");
+        let last = passed.last().unwrap();
+        assert!(matches!(&last.event, Event::RunStateChanged(c) if c.reason.contains("bp1 holds at 1/2")), "{last:?}");
+        let state = rig.engine.journal.state();
+        assert_eq!((state.stopped_at, state.breakpoints[&1].hits), (Some(1), 1));
+        rig.ask(Command::Resume);
+        assert_eq!(rig.engine.journal.state().stopped_at, None);
+    }
+}
+
+#[test]
+fn a_condition_that_goes_on_to_hold_stops_once_a_decision() {
+    let mut rig = paused();
+    rig.ask(at("step >= 2"));
+    let stops: Vec<String> = (0..3).map(|_| on(&mut rig).last().map(|_| hits(&rig).last().unwrap().0.clone()).unwrap()).collect();
+    assert_eq!(stops, ["1/2", "1/3", "1/4"]);
+}
+
+#[test]
+fn one_that_only_tells_goes_on_one_that_ignores_counts_and_one_that_stops_once_is_gone() {
+    let mut rig = paused();
+    let set = |breakpoint: Breakpoint| Command::Break { number: None, breakpoint };
+    rig.ask(set(Breakpoint { log: true, ..Breakpoint::new("kind == 'DecisionSettled'") }));
+    rig.ask(set(Breakpoint { once: true, ignore: 2, ..Breakpoint::new("phase == 'observe'") }));
+    on(&mut rig);
+    let told: Vec<(String, u32, HitOutcome)> = hits(&rig).iter().map(|(a, h)| (a.clone(), h.number, h.outcome)).collect();
+    let of = |n: u32| told.iter().filter(|(_, number, _)| *number == n).map(|(a, _, o)| (a.as_str(), *o)).collect::<Vec<_>>();
+    assert_eq!(of(1), [("1/1", HitOutcome::Logged), ("1/2", HitOutcome::Logged)]);
+    assert_eq!(of(2), [("1/1", HitOutcome::Ignored), ("1/2", HitOutcome::Ignored), ("1/3", HitOutcome::Paused)]);
+    let state = rig.engine.journal.state();
+    assert_eq!(state.breakpoints.keys().copied().collect::<Vec<_>>(), [1], "bp2 had its one hit");
+    assert_eq!(rig.count("BreakpointCleared"), 1);
+    assert_eq!(rig.ask(Command::Unbreak { number: Some(2) }).unwrap(), "there is no bp2; there are bp1");
+    // Numbers are not used twice.
+    rig.ask(at("tool-error"));
+    assert_eq!(rig.engine.journal.state().breakpoints.keys().copied().collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(rig.ask(Command::Unbreak { number: None }), None);
+    assert!(rig.engine.journal.state().breakpoints.is_empty());
+}
+
+#[test]
+fn a_breakpoint_can_be_given_another_condition() {
+    let mut rig = paused();
+    rig.ask(at("step == 99"));
+    rig.ask(Command::Break { number: Some(1), breakpoint: Breakpoint::new("step == 2") });
+    on(&mut rig);
+    assert_eq!(hits(&rig)[0].0, "1/2");
+    let refused = rig.ask(Command::Break { number: Some(1), breakpoint: Breakpoint::new("stepp == 2") }).unwrap();
+    assert!(refused.contains("did you mean `step`"), "{refused}");
+    assert_eq!(rig.engine.journal.state().breakpoints[&1].breakpoint.when.as_str(), "step == 2", "the old one stays");
+    let refused = rig.ask(Command::Break { number: Some(7), breakpoint: Breakpoint::new("step == 2") }).unwrap();
+    assert!(refused.contains("there is no bp7"), "{refused}");
+}
+
+#[test]
+fn what_always_holds_hits_no_breakpoint_by_its_own_hit() {
+    let mut rig = paused();
+    rig.ask(at("true"));
+    rig.turns(20);
+    let told = rig.count("BreakpointHit");
+    // One for the answer to the command is all that is said while it stands still.
+    assert!(told <= 2, "{told}");
+    on(&mut rig);
+    assert!(hits(&rig).iter().all(|(_, hit)| !hit.kind.starts_with("Breakpoint")));
+}
+
+#[test]
+fn there_is_an_end_to_how_many_are_set() {
+    let mut rig = paused();
+    for _ in 0..64 {
+        assert_eq!(rig.ask(at("tool-error")), None);
+    }
+    assert!(rig.ask(at("tool-error")).unwrap().contains("64 breakpoints already"));
+}
+
+#[test]
+fn a_step_that_meets_a_breakpoint_ends_there() {
+    let mut rig = paused();
+    rig.ask(at("phase == 'act'"));
+    rig.step(0, StepUnit::Decision, 3);
+    assert_eq!(hits(&rig).iter().map(|(a, _)| a.as_str()).collect::<Vec<_>>(), ["1/1"]);
+    assert_eq!(rig.count("DecisionSettled"), 0);
+}
