@@ -4,6 +4,7 @@ use super::breakpoints::Breakpoints;
 use super::control::{Control, Stepping};
 use super::lane::{Boundary, DELTA_TOKENS_AT_MAX, Lane, Stand};
 use super::provider::{Load, LoadedPolicy, Loader, PolicyProvider};
+use super::recital::Recital;
 use super::settings::{AgentKind, EngineSettings, episode_seed};
 use crate::agent::{Policy, Progress};
 use crate::env::Environment;
@@ -47,6 +48,10 @@ pub struct Engine {
     pub(super) serving: Option<u64>,
     recorder_failed: bool,
     pub(super) breakpoints: Breakpoints,
+    /// An episode of a recording with which the run begins; unset once its branch has begun.
+    pub(super) recital: Option<Box<Recital>>,
+    /// It waits for more once all lanes are done.
+    pub(super) stays: bool,
     /// When the present pause began.
     paused_at_ns: u64,
     pub(super) loading: Option<(CheckpointId, Wanted)>,
@@ -69,6 +74,8 @@ impl Engine {
         journal.watch(breakpoints.watcher());
         let mut engine = Self {
             breakpoints,
+            recital: None,
+            stays: false,
             control: Control::new(settings.pace),
             loader: Loader::new(provider, wake, clock),
             lanes,
@@ -216,7 +223,7 @@ impl Engine {
         }
     }
 
-    fn request(&mut self, request: Request) {
+    pub(super) fn request(&mut self, request: Request) {
         let Request { id, origin, command } = request;
         let objection = self.control.objection(&command, self.lanes.len() as u32).or_else(|| self.objection(&command));
         if let Some(reason) = objection {
@@ -269,6 +276,7 @@ impl Engine {
             Command::Fork { lane, episode, at, with } => self.objection_to_fork(*lane, *episode, *at, with),
             Command::Override { lane, with } => self.objection_to_override(*lane, with),
             Command::Break { number, breakpoint } => self.breakpoints.objection(*number, breakpoint),
+            Command::Reseed { .. } if self.stays => Some("this run plays branches of a recorded episode, and none of its own".into()),
             Command::Unbreak { number: Some(number) } => self.breakpoints.objection_to_number(*number),
             Command::Resume | Command::Step { .. } if self.slots.is_empty() && matches!(self.settings.agent, AgentKind::Model(_)) => {
                 Some("no policy is ready yet".into())
@@ -419,10 +427,19 @@ impl Engine {
             }
         }
         moved |= self.decode(now_ns);
+        self.conclude_recital();
         if self.lanes.iter().all(|l| l.stand == Stand::Done) && !self.ended {
-            self.shut_down("all episodes are done");
+            self.all_done();
         }
         moved
+    }
+
+    fn all_done(&mut self) {
+        if !self.stays {
+            self.shut_down("all episodes are done");
+        } else if self.control.state == RunState::Running {
+            self.set_state(RunState::Paused, "all branches are played; fork another");
+        }
     }
 
     /// One phase of a lane that is not decoding; `None` when there was nothing to do.
@@ -442,6 +459,10 @@ impl Engine {
                 }
                 let policy = slot.map(|at| self.slots[at].policy.as_ref());
                 self.lanes[index].observe(&mut self.journal, policy);
+                Ok(Some(Boundary::Phase))
+            }
+            Stand::Think if !self.lanes[index].script.is_empty() => {
+                self.lanes[index].recite(streams, &mut self.journal)?;
                 Ok(Some(Boundary::Phase))
             }
             Stand::Think => match self.slot_of(index).map(|at| &mut self.slots[at]) {
@@ -471,6 +492,9 @@ impl Engine {
     }
 
     fn begin_episode(&mut self, index: usize) -> Result<(), String> {
+        if self.begin_recital(index)? {
+            return Ok(());
+        }
         // The n-th episode of the run goes to lane n modulo lanes, whatever the lanes' speeds.
         let lanes = u64::from(self.settings.lanes.max(1));
         let number = self.lanes[index].episodes_begun * lanes + index as u64;
@@ -543,7 +567,8 @@ impl Engine {
     fn passed(&mut self, index: usize, boundary: Boundary) {
         self.stop_at_breakpoints();
         let lane = self.lanes[index].id;
-        self.lanes[index].due_ns = self.journal.now_ns() + self.control.rest_ns(boundary);
+        let is_recited = self.lanes[index].recited_hash.is_some() || !self.lanes[index].script.is_empty();
+        self.lanes[index].due_ns = if is_recited { 0 } else { self.journal.now_ns() + self.control.rest_ns(boundary) };
         if self.control.passed(lane, boundary) {
             self.set_state(RunState::Paused, "stepped");
         }
@@ -557,6 +582,7 @@ impl Engine {
         for slot in &mut self.slots {
             slot.policy.cancel(self.lanes[index].id);
         }
+        self.recital = None;
         let text = SafeText::from(format!("lane {index}: {reason}"));
         self.append(LogLine { level: LogLevel::Error, target: SafeText::new("engine"), text });
         let _ = self.lanes[index].end(EpisodeEnding::Aborted, None, &mut self.journal);

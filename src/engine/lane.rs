@@ -1,6 +1,7 @@
 //! One lane: an episode after the other, a phase after the other.
 
 use super::past::{Moment, Past, Point, Taken};
+use super::recital::Recited;
 use super::settings::{AgentKind, EngineSettings, message_seed};
 use crate::agent::format::{is_faithful, render_call, render_message};
 use crate::agent::prompt::Conversation;
@@ -11,6 +12,7 @@ use crate::event::*;
 use crate::journal::{Journal, Place};
 use crate::reward::EpisodeReward;
 use crate::tool::{Routed, Router};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Where a lane stands between two turns of the crank.
@@ -86,6 +88,10 @@ pub struct Lane {
     call_id: u64,
     /// What the pending decision does in place of what was said.
     overriding: Overriding,
+    /// Decisions that are to be made as they were recorded, next first.
+    pub(super) script: VecDeque<Recited>,
+    /// What the environment's state must be behind the decision under way, for one of these.
+    pub(super) recited_hash: Option<u64>,
     acted: Option<(RecordedAction, StepResult)>,
     /// Whether the last call failed.
     was_error: bool,
@@ -154,6 +160,8 @@ impl Lane {
             intention: None,
             call_id: 0,
             overriding: Overriding::default(),
+            script: VecDeque::new(),
+            recited_hash: None,
             acted: None,
             was_error: false,
             decision_began_ns: 0,
@@ -251,6 +259,7 @@ impl Lane {
         journal.append(self.episode_place(), start);
         journal.append(self.episode_place(), event);
         (self.message, self.intention, self.acted, self.slot) = (Message::default(), None, None, None);
+        (self.script, self.recited_hash) = (VecDeque::new(), None);
         self.stand = Stand::Observe;
         Ok(())
     }
@@ -359,6 +368,52 @@ impl Lane {
         self.piece(&render_message(&decision.thought, &decision.call), None, None, None)?;
         self.tell(0, streams, journal);
         self.finish(FinishReason::Scripted, journal)
+    }
+
+    /// Phase `think` of a decision that was recorded: the message as it was, and what is to be done otherwise than it says.
+    pub fn recite(&mut self, streams: bool, journal: &mut Journal) -> Result<(), String> {
+        let Some(Recited { message, action, state_hash }) = self.script.pop_front() else { return Err("nothing is to be recited".into()) };
+        self.enter_think(journal);
+        if let Some(baseline) = &mut self.baseline {
+            baseline.decide(&self.mind.observation);
+        }
+        self.mind.react.on(Input::Piece(message.text.as_str())).map_err(|e| e.to_string())?;
+        let opened = Opened { prompt_tokens: message.prompt_tokens, cached_tokens: message.cached_tokens };
+        self.checkpoint = message.checkpoint;
+        self.message = Message {
+            token_ids: message.token_ids,
+            logprobs: message.logprobs,
+            entropy: message.entropy,
+            token_ends: message.token_ends,
+            opened,
+            untold: (message.text.to_string(), 0),
+            began_ns: journal.now_ns(),
+            ..Message::default()
+        };
+        self.tell(0, streams, journal);
+        self.finish(message.finish_reason, journal)?;
+        self.overriding = self.otherwise(&action);
+        self.recited_hash = Some(state_hash);
+        Ok(())
+    }
+
+    /// What makes the pending decision carry out a recorded action.
+    fn otherwise(&self, action: &RecordedAction) -> Overriding {
+        let said = match &self.intention {
+            Some(Intention::Call(parsed)) => Some(&parsed.call),
+            Some(Intention::Words { .. }) | None => None,
+        };
+        let unless_said = |call: &ToolCall| Some(call.clone()).filter(|call| said != Some(call));
+        match action {
+            // The router says again what it said.
+            RecordedAction::Text(_) => Overriding::default(),
+            RecordedAction::Tool(call) => Overriding { action: unless_said(call), result: None },
+            RecordedAction::Outside { call, result } => {
+                let again = self.router.as_ref().map(|r| r.route(call));
+                let is_same = matches!(again, Some(Routed::Finished(finished)) if finished == *result);
+                Overriding { action: unless_said(call), result: (!is_same).then(|| result.content.clone()) }
+            }
+        }
     }
 
     fn enter_think(&mut self, journal: &mut Journal) {
@@ -506,6 +561,10 @@ impl Lane {
             discounted_sum,
         };
         journal.append(self.place(), event);
+        if let Some(recorded) = self.recited_hash.take().filter(|hash| *hash != self.env.state_hash()) {
+            let (step, now) = (self.mind.step, self.env.state_hash());
+            return Err(format!("step {step} comes out otherwise than it was recorded (state {now:016x}, recorded {recorded:016x})"));
+        }
         journal.append(self.place(), DecisionSettled { duration_ns: journal.now_ns() - self.decision_began_ns });
         self.mind.react.on(Input::Settled).map_err(|e| e.to_string())?;
         self.mind.observation = result.observation.clone();
@@ -539,6 +598,7 @@ impl Lane {
             truth: info.truth.unwrap_or_default(),
         };
         journal.append(self.episode_place(), event);
+        self.script.clear();
         self.mind.reward = None;
         self.slot = None;
         self.stand = Stand::Between;

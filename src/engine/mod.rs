@@ -11,11 +11,13 @@ mod crank;
 mod lane;
 mod past;
 mod provider;
+mod recital;
 mod settings;
 mod verify;
 
 pub use crank::Engine;
 pub use provider::{LoadedPolicy, PolicyProvider};
+pub use recital::{Recital, Recited};
 pub use settings::{AgentKind, EngineSettings, RunFacts, episode_seed};
 pub use verify::{Difference, VerifyError, VerifyReport, verify, verify_policy};
 

@@ -19,7 +19,7 @@ fn rewind(at: u32) -> Command {
 }
 
 /// What an episode did from a step on: messages, calls, rewards, states.
-fn course(events: &[Arc<Envelope>], lane: u32, episode: u32, from: u32) -> Vec<String> {
+pub fn course(events: &[Arc<Envelope>], lane: u32, episode: u32, from: u32) -> Vec<String> {
     let here = |e: &&Arc<Envelope>| (e.lane.0, e.episode) == (lane, Some(EpisodeId(episode))) && e.step.is_some_and(|s| s.0 >= from);
     let told = |e: &Arc<Envelope>| match &e.event {
         Event::MessageCompleted(m) => Some(format!("{} says {:?}", e.step.unwrap(), m.text)),

@@ -6,6 +6,7 @@ mod chaos;
 mod control;
 mod fakes;
 mod grammar;
+mod recital;
 mod running;
 mod swap;
 mod verification;
@@ -64,6 +65,14 @@ pub struct Rig {
 impl Rig {
     pub fn new(settings: EngineSettings) -> Self {
         Self::with(settings, Adder::new(), Shared::default())
+    }
+
+    /// A run that begins with a recorded episode.
+    pub fn reciting(settings: EngineSettings, recital: Recital) -> Self {
+        let mut rig = Self::new(settings);
+        rig.engine.begin_with(recital);
+        rig.collect();
+        rig
     }
 
     pub fn with(settings: EngineSettings, env: Adder, notes: Shared) -> Self {
