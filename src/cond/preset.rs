@@ -32,6 +32,8 @@ fn expression_of(text: &str) -> Option<Result<String, CondError>> {
     Some(match name {
         "tool-error" => plain("kind == 'ToolCallFinished' && error_type != ''"),
         "same-action-3" => plain("repeats >= 3"),
+        // It is a variable too: `alert.state == 'firing'`, `alert == ...`.
+        "alert" if argument.is_some() => return None,
         "alert" => plain("alert.state == 'firing'"),
         "reward-below" => number("reward <"),
         "kl-above" => number("kl >"),
@@ -58,7 +60,8 @@ mod tests {
         assert!(error("kl-above").contains("kl-above needs one number"), "{}", error("kl-above"));
         assert!(error("kl-above x").contains("needs one number") && error("reward-below 1 2").contains("needs one number"));
         assert!(error("reward-below nan").contains("needs one number"));
-        assert!(error("alert 5").contains("takes no number"));
+        assert!(error("tool-error 5").contains("takes no number"));
+        assert!(Condition::parse("alert != {}").is_ok(), "a variable is no preset");
     }
 
     #[test]

@@ -85,7 +85,9 @@ impl Engine {
 
     /// A lane for a branch: one whose branch is over, or a new one.
     fn branch_lane(&self) -> Option<usize> {
-        let idle = self.lanes.iter().position(|l| l.is_branch && l.stand == Stand::Done);
+        // A recorded episode that was played again stays beside its branches.
+        let first = self.settings.lanes.max(1) as usize;
+        let idle = self.lanes.iter().skip(first).position(|l| l.is_branch && l.stand == Stand::Done).map(|at| at + first);
         idle.or((self.lanes.len() < LANES_MAX).then_some(self.lanes.len()))
     }
 

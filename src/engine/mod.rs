@@ -18,8 +18,8 @@ mod verify;
 pub use crank::Engine;
 pub use provider::{LoadedPolicy, PolicyProvider};
 pub use recital::{Recital, Recited};
-pub use settings::{AgentKind, EngineSettings, RunFacts, episode_seed};
-pub use verify::{Difference, VerifyError, VerifyReport, verify, verify_policy};
+pub use settings::{AgentKind, EngineSettings, RunFacts, episode_seed, window_of};
+pub use verify::{Difference, VerifyError, VerifyReport, check_environment, verify, verify_policy};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,5 @@
 //! A run that begins with an episode of a recording: played again as it was, and gone on from at one of its steps.
 
-use super::control::Stepping;
 use super::crank::Engine;
 use super::lane::Stand;
 use crate::event::*;
@@ -64,14 +63,13 @@ impl Engine {
             return;
         }
         let Some(recital) = self.recital.take() else { return };
-        let lane = &mut self.lanes[0];
-        // The recording ends in the middle of it: nobody plays it on.
-        let _ = lane.end(EpisodeEnding::Aborted, None, &mut self.journal);
-        lane.stand = Stand::Done;
-        let (id, episode) = (CommandId(0), Some(lane.mind.episode));
+        let (id, episode) = (CommandId(0), Some(self.lanes[0].mind.episode));
         let command = Command::Fork { lane: LaneId(0), episode, at: recital.at, with: recital.with };
         self.request(Request { id, origin: Origin::Internal, command });
-        self.control.stepping = None::<Stepping>;
+        // A recording that ends in the middle of it: nobody plays it on.
+        let _ = self.lanes[0].end(EpisodeEnding::Aborted, None, &mut self.journal);
+        self.lanes[0].stand = Stand::Done;
+        self.control.stepping = None;
         self.set_state(RunState::Paused, &format!("before step {} of the branch; resume or step it", recital.at));
     }
 }

@@ -1,18 +1,21 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
+use super::fork::Wish;
+use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
+use crate::config::Config;
 use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq};
 use crate::journal::{Recording, label, stem};
-use crate::source::{Probe, RecordingSource};
+use crate::source::{LiveSource, Probe, RecordingSource};
 use crate::state::DashState;
-use crate::ui::backstage::{Ask, Backstage, News, Opened};
+use crate::ui::backstage::{Ask, Backstage, Forked, News, Opened};
 use crate::ui::desk::Recorded;
 use crate::ui::lang::tr;
 use crate::ui::watches::{Gauge, Watched};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The crew: work in threads of its own, whose results wait to be collected.
 pub struct Crew {
@@ -25,12 +28,21 @@ pub struct Crew {
     /// How checkpoints are to be evaluated, until the bench is started.
     plan: Option<BenchPlan>,
     bench: Option<Bench>,
+    /// How runs that go on from a recording are set up, and the last of them.
+    config: Config,
+    forked: Arc<Mutex<Option<ForkedRun>>>,
 }
 
 impl Crew {
-    pub fn new(recordings: Option<PathBuf>, own: Option<PathBuf>, plan: BenchPlan) -> Self {
+    pub fn new(recordings: Option<PathBuf>, own: Option<PathBuf>, config: &Config) -> Self {
         let (sender, results) = channel();
-        Self { sender, results, recordings, own, plan: Some(plan), bench: None }
+        let (plan, config) = (Some(BenchPlan::new(config)), config.clone());
+        Self { sender, results, recordings, own, plan, bench: None, config, forked: Arc::default() }
+    }
+
+    /// The run that goes on from the recording, for whoever outlives the console.
+    pub fn forked(&self) -> Arc<Mutex<Option<ForkedRun>>> {
+        self.forked.clone()
     }
 
     /// Does the work in a thread of its own.
@@ -57,6 +69,11 @@ impl Backstage for Crew {
                 self.bench.iter().for_each(Bench::cancel);
                 Ok(())
             }
+            Ask::Fork { lane, episode, at, with } => {
+                let path = self.own.clone().ok_or("there is no recording to go on from")?;
+                let (config, forked) = (self.config.clone(), self.forked.clone());
+                self.begin(move || fork_live(&path, Wish { lane, episode, at, with }, &config, &forked))
+            }
             Ask::Catalogue => {
                 let directories = self.recordings.clone().into_iter().chain(self.own.as_deref().and_then(Path::parent).map(Path::to_owned));
                 let directories: std::collections::BTreeSet<PathBuf> = directories.collect();
@@ -71,8 +88,14 @@ impl Backstage for Crew {
     }
 
     fn news(&mut self) -> Vec<News> {
+        let news: Vec<News> = self.results.try_iter().collect();
+        for news in &news {
+            if let News::Forked(forked) = news {
+                self.own.clone_from(&forked.recording);
+            }
+        }
         let of_bench = self.bench.iter().flat_map(Bench::news).map(News::Bench);
-        self.results.try_iter().chain(of_bench).collect()
+        news.into_iter().chain(of_bench).collect()
     }
 
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
@@ -148,6 +171,19 @@ fn one_line(error: &CondError) -> String {
     error.to_string().lines().take(2).map(str::trim).collect::<Vec<_>>().join("  ")
 }
 
+/// Starts a run that goes on from a recording. It is kept until the console has ended.
+fn fork_live(path: &Path, wish: Wish, config: &Config, forked: &Mutex<Option<ForkedRun>>) -> News {
+    let run = match super::fork::fork(path, wish, config).and_then(|started| ForkedRun::watched(started, config)) {
+        Ok(run) => run,
+        Err(failure) => return News::Told(tr!("not forked: {reason}", reason = failure.message)),
+    };
+    let commands = (!config.profile.read_only).then(|| run.started.commands.clone());
+    let source = Box::new(LiveSource::new(&run.started.hub, commands));
+    let recording = run.started.recording.clone();
+    *forked.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+    News::Forked(Forked { recording, source })
+}
+
 fn open(path: &Path) -> Result<RecordingSource, String> {
     let told = |reason: &dyn std::fmt::Display| format!("not opened: {reason}");
     let source = RecordingSource::open(path, MonotonicClock::start()).map_err(|e| told(&e))?;
@@ -198,9 +234,8 @@ mod tests {
     use super::*;
 
     fn crew(recordings: Option<PathBuf>, own: Option<PathBuf>) -> Crew {
-        let plan =
-            BenchPlan { places: Vec::new(), device: crate::model::DeviceChoice::Cpu, settings: crate::learn::PolicySettings::default() };
-        Crew::new(recordings, own, plan)
+        let config = crate::config::load(&crate::config::Sources::default()).unwrap();
+        Crew::new(recordings, own, &config)
     }
 
     fn recordings() -> PathBuf {

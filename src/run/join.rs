@@ -5,7 +5,7 @@ use super::exit::Failure;
 use super::provider::Provider;
 use crate::agent::prompt::WindowSettings;
 use crate::config::{Config, Dirs, Flag, Sources, load};
-use crate::engine::{AgentKind, Engine, EngineSettings, RunFacts};
+use crate::engine::{AgentKind, Engine, EngineSettings, Recital, RunFacts, window_of};
 use crate::env::{self, BaselineKind, EnvSpec, Environment};
 use crate::event::*;
 use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, Hub, Journal, Recorder, VERSION, is_taken};
@@ -80,6 +80,14 @@ pub struct RunPlan {
     pub tapped: bool,
 }
 
+/// A recorded episode that a run begins with.
+pub struct Beginning {
+    pub recital: Recital,
+    /// How its run was set up: so is this one.
+    pub run: RunStarted,
+    pub header: Header,
+}
+
 /// A run that was started: its thread, and how to see and reach it.
 pub struct Started {
     pub hub: Hub,
@@ -130,17 +138,20 @@ impl Drop for Started {
 }
 
 /// Builds the rooms of a run and starts the engine.
-pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
-    let environment = env::make(&config.run.env).map_err(Failure::usage)?;
+pub fn start(config: &Config, plan: RunPlan, beginning: Option<Beginning>) -> Result<Started, Failure> {
+    let environment = env::make(beginning.as_ref().map_or(&config.run.env, |b| &b.header.env.name)).map_err(Failure::usage)?;
     let device: DeviceChoice = config.run.device.parse().map_err(Failure::usage)?;
     let provider = Provider::new(device, config.run.agent.as_str(), environment.spec());
-    let agent = agent(config, &provider)?;
+    let agent = match &beginning {
+        Some(beginning) => agent_of(beginning, &provider)?,
+        None => agent(config, &provider)?,
+    };
     let clock = MonotonicClock::start();
     let started = jiff::Timestamp::now().to_string();
     let run = RunId(ulid::Ulid::generate().to_string());
     let seed = config.run.seed.unwrap_or_else(|| Seed(ulid::Ulid::generate().random() as u64 & ((1 << 52) - 1)));
     let facts = RunFacts { run, started, build: BUILD.into(), profile: config.profile_name.name().into() };
-    let settings = EngineSettings {
+    let mut settings = EngineSettings {
         facts,
         agent,
         level: config.run.level,
@@ -158,6 +169,9 @@ pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
         window: window(config),
         reward: config.reward.formula(),
     };
+    if let Some(beginning) = &beginning {
+        set_up_as(&mut settings, &beginning.run);
+    }
     let header = header(config, &settings, environment.spec(), &provider);
     let interval = std::time::Duration::from_millis(u64::from(config.record.commit_interval_ms));
     let recorder = plan.record.as_deref().map(|path| Recorder::create(path, &header, interval)).transpose().map_err(Failure::usage)?;
@@ -168,7 +182,11 @@ pub fn start(config: &Config, plan: RunPlan) -> Result<Started, Failure> {
     let (commands, inbox) = inbox(INBOX);
     let wake = commands.with_origin(Origin::Internal);
     let spawned = std::thread::Builder::new().name("engine".into()).spawn(move || {
-        Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock).run();
+        let mut engine = Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock);
+        if let Some(beginning) = beginning {
+            engine.begin_with(beginning.recital);
+        }
+        engine.run();
     });
     Ok(Started { hub, commands, recording, tap, engine: Some(spawned.map_err(Failure::failed)?) })
 }
@@ -178,6 +196,34 @@ pub fn window(config: &Config) -> WindowSettings {
         window_steps: config.agent.window_steps as usize,
         keep_steps: config.agent.keep_steps as usize,
         ..WindowSettings::default()
+    }
+}
+
+/// The agent of a recorded run: the very weights that decided in it.
+fn agent_of(beginning: &Beginning, provider: &Provider) -> Result<AgentKind, Failure> {
+    let Some(recorded) = &beginning.header.checkpoint else {
+        return match beginning.run.agent.as_str() {
+            "heuristic" => Ok(AgentKind::Baseline(BaselineKind::Heuristic)),
+            "random" => Ok(AgentKind::Baseline(BaselineKind::Random)),
+            "oracle" => Ok(AgentKind::Oracle),
+            other => Err(Failure::usage(format!("the recording's agent, {other}, is none that can go on here"))),
+        };
+    };
+    let known = crate::engine::PolicyProvider::list(provider);
+    if known.iter().any(|c| c.checkpoint == recorded.id && c.sha256 == recorded.sha256) {
+        return Ok(AgentKind::Model(recorded.id.clone()));
+    }
+    let wanted = format!("{} (sha256 {})", recorded.id, &recorded.sha256[..recorded.sha256.len().min(12)]);
+    Err(Failure::usage(format!("the recording's checkpoint, {wanted}, is not here; name its directory by --set run.agent=DIR")))
+}
+
+/// Decides, rewards and ends as a recorded run did.
+fn set_up_as(settings: &mut EngineSettings, run: &RunStarted) {
+    (settings.level, settings.seed, settings.reward) = (run.level, run.seed, run.reward);
+    (settings.lanes, settings.steps_max) = (1, Some(run.max_steps));
+    if let Some(decoding) = &run.decoding {
+        (settings.temperature, settings.top_p) = (decoding.temperature, decoding.top_p);
+        (settings.message_tokens_max, settings.window) = (decoding.tokens_max, window_of(decoding));
     }
 }
 

@@ -32,7 +32,7 @@ fn console(args: &RunArgs, config: &Config) -> Outcome {
         record: record_to(args.record.as_deref(), args.no_record, config)?,
         tapped: false,
     };
-    let started = start(config, plan)?;
+    let started = start(config, plan, None)?;
     super::screen::live(started, config)
 }
 
@@ -45,7 +45,7 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         record: if args.headless || args.json { args.record.clone() } else { record_to(args.record.as_deref(), args.no_record, config)? },
         tapped: true,
     };
-    let mut started = start(config, plan)?;
+    let mut started = start(config, plan, None)?;
     let signal = super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
     let printed = started.tap.take().map_or_else(|| Ok(Summary::default()), |events| print(&events, args.json));
     let summary = match printed {

@@ -10,6 +10,7 @@ mod cli;
 mod config;
 mod eval;
 mod exit;
+mod fork;
 mod join;
 mod live;
 mod provider;

@@ -120,7 +120,7 @@ const APART_MAX: usize = 4096;
 const NEAR_EVENTS: u64 = 512;
 
 /// A place before an episode of a lane, near it: the episodes of a lane follow each other, so that halving finds it.
-fn before_episode(recording: &mut Recording, lane: LaneId, episode: EpisodeId) -> Result<Seq, Failure> {
+pub fn before_episode(recording: &mut Recording, lane: LaneId, episode: EpisodeId) -> Result<Seq, Failure> {
     let (mut low, mut high) = (Seq(1), recording.end());
     while high.0.saturating_sub(low.0) > NEAR_EVENTS {
         let middle = Seq(low.0 + (high.0 - low.0) / 2);

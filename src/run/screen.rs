@@ -1,7 +1,6 @@
 //! The console on a live run or on a recording.
 
 use super::backstage::Crew;
-use super::bench::BenchPlan;
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use super::recordings::sealed_if_wanted;
@@ -113,9 +112,8 @@ fn ended(ended: Ended, is_recorded: bool) -> Outcome {
     }
 }
 
-/// The console on a run of this process. The run ends with it.
-pub fn live(started: Started, config: &Config) -> Outcome {
-    let options = options(config, None)?;
+/// Samples the machine for a run.
+fn sampler(started: &Started, config: &Config) -> Result<Sampler, Failure> {
     // A slow link has no room for samples every second.
     let interval_ms =
         if config.ui.low_bandwidth { config.telemetry.interval_ms.max(SLOW_INTERVAL_MS) } else { config.telemetry.interval_ms };
@@ -124,13 +122,37 @@ pub fn live(started: Started, config: &Config) -> Outcome {
         nvml_library: config.telemetry.nvml_library.clone(),
         disk_of: started.recording.clone(),
     };
-    let sampler = Sampler::start(telemetry, MonotonicClock::start(), started.commands.with_origin(Origin::Internal));
-    let sampler = sampler.map_err(Failure::failed)?;
+    Sampler::start(telemetry, MonotonicClock::start(), started.commands.with_origin(Origin::Internal)).map_err(Failure::failed)
+}
+
+/// A run that goes on from a recording.
+pub struct ForkedRun {
+    pub started: Started,
+    sampler: Sampler,
+}
+
+impl ForkedRun {
+    pub fn watched(started: Started, config: &Config) -> Result<Self, Failure> {
+        let sampler = sampler(&started, config)?;
+        Ok(Self { started, sampler })
+    }
+}
+
+/// The console on a run of this process. The run ends with it.
+pub fn live(started: Started, config: &Config) -> Outcome {
+    let options = options(config, None)?;
+    let sampler = sampler(&started, config)?;
     let commands = (!config.profile.read_only).then(|| started.commands.clone());
     let source = LiveSource::new(&started.hub, commands);
-    let plan = BenchPlan::new(config);
-    let crew = Crew::new(recordings(config), started.recording.clone(), plan);
+    let crew = Crew::new(recordings(config), started.recording.clone(), config);
     let outcome = run(Box::new(source), Box::new(crew), options);
+    let is_recorded = started.recording.is_some();
+    end(started, sampler, config)?;
+    ended(outcome.map_err(Failure::failed)?, is_recorded)
+}
+
+/// Ends a run and says where it is recorded.
+fn end(started: Started, sampler: Sampler, config: &Config) -> Result<(), Failure> {
     sampler.stop();
     let recording = started.recording.clone();
     let lost = lost_by_ending(started);
@@ -139,10 +161,7 @@ pub fn live(started: Started, config: &Config) -> Outcome {
         let path = sealed_if_wanted(path, config.record.seal && lost.is_none());
         note(format_args!("{what} {}", path.display()));
     }
-    match lost {
-        Some(reason) => Err(Failure::failed(reason)),
-        None => ended(outcome.map_err(Failure::failed)?, recording.is_some()),
-    }
+    lost.map_or(Ok(()), |reason| Err(Failure::failed(reason)))
 }
 
 /// Where runs are recorded to.
@@ -183,9 +202,10 @@ pub fn replay(
     speed: Option<Pace>,
     config: &Config,
 ) -> Result<Integrity, Failure> {
-    let name = recording.path().display().to_string();
-    let plan = BenchPlan::new(config);
-    let crew = Crew::new(recordings(config), None, plan);
+    let path = recording.path().to_owned();
+    let name = path.display().to_string();
+    let crew = Crew::new(recordings(config), Some(path), config);
+    let forked = crew.forked();
     let mut options = options(config, Some(name))?;
     let mut recording = recording;
     // All that a training has to show lies behind its first event.
@@ -203,7 +223,13 @@ pub fn replay(
         source.seek(seq);
     }
     let found = source.findings();
-    ended(run(Box::new(source), Box::new(crew), options).map_err(Failure::failed)?, false)?;
+    let outcome = run(Box::new(source), Box::new(crew), options);
+    let forked = forked.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let is_recorded = forked.as_ref().is_some_and(|run| run.started.recording.is_some());
+    if let Some(ForkedRun { started, sampler }) = forked {
+        end(started, sampler, config)?;
+    }
+    ended(outcome.map_err(Failure::failed)?, is_recorded)?;
     Ok(found.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 

@@ -308,8 +308,8 @@ pub const ACTIONS: &[Entry] = &[
         Action::Fork,
         "fork",
         "[at STEP] [with checkpoint=ID seed=N action='CALL' result='TEXT']",
-        Engine,
-        "a lane that goes on from before this step, beside what runs; [LANE:]EPISODE/STEP names another episode",
+        Run,
+        "go on from before this step, beside what runs, or live from a recording; [LANE:]EPISODE/STEP names another episode",
     ),
     with(Action::Branches, "branches", "", Nothing, "the episodes that go on from steps of others"),
     Entry {

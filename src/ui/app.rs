@@ -377,6 +377,9 @@ impl App {
             match frame {
                 Frame::Snapshot(state) => {
                     self.state = *state;
+                    if let Some(branch) = self.state.branches.last().filter(|_| self.desk.forking) {
+                        (self.view.lane, self.desk.forking) = (branch.lane, false);
+                    }
                     changed = true;
                 }
                 Frame::Event(envelope) => {
@@ -388,6 +391,7 @@ impl App {
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
                     let hit = self.desk.stops.note(&envelope, &self.state);
                     if self.source.playback().is_none() {
+                        self.to_branch(&envelope);
                         self.tell_of_breakpoint(&envelope);
                     } else if let Some(hit) = hit {
                         changed = true;
@@ -452,6 +456,9 @@ impl App {
         }
         for opened in std::mem::take(&mut self.desk.opened) {
             self.was_opened(opened);
+        }
+        if let Some(forked) = self.desk.forked.take() {
+            self.go_live(forked);
         }
         came
     }

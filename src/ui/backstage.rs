@@ -5,7 +5,7 @@
 use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
 use super::watches::Watched;
-use crate::event::{EpisodeId, LaneId};
+use crate::event::{EpisodeId, LaneId, StepIndex, Variation};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +22,13 @@ pub enum Ask {
     Open {
         path: Option<PathBuf>,
         at: Option<(LaneId, EpisodeId)>,
+    },
+    /// Play an episode of the recording again in a run of its own, which goes on from before that step.
+    Fork {
+        lane: LaneId,
+        episode: EpisodeId,
+        at: StepIndex,
+        with: Variation,
     },
 }
 
@@ -43,6 +50,7 @@ pub enum News {
     /// Newest first.
     Catalogue(Vec<Recorded>),
     Opened(Opened),
+    Forked(Forked),
 }
 
 #[derive(Debug)]
@@ -71,6 +79,19 @@ pub struct Opened {
 impl std::fmt::Debug for Opened {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Opened").field("name", &self.name).field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// A run that goes on from a recording.
+pub struct Forked {
+    /// What it is recorded to.
+    pub recording: Option<PathBuf>,
+    pub source: Box<dyn FrameSource>,
+}
+
+impl std::fmt::Debug for Forked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Forked").field("recording", &self.recording).finish_non_exhaustive()
     }
 }
 
@@ -106,7 +127,7 @@ impl Backstage for Nobody {
         match ask {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
             Ask::CancelBench | Ask::Catalogue => Ok(()),
-            Ask::Open { .. } => Err("nobody here opens recordings".into()),
+            Ask::Open { .. } | Ask::Fork { .. } => Err("nobody here opens recordings".into()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Going back, forks, and decisions that the operator makes otherwise: what is typed, as commands to the engine.
 
+use super::backstage::Ask;
 use super::steer::checkpoint_named;
 use super::update::{Effect, Facts};
 use super::view::View;
@@ -38,7 +39,19 @@ pub fn rewind_to_stop(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
 /// `:fork [at STEP|[LANE:]EPISODE/STEP] [with checkpoint=… seed=… action='…' result='…']`.
 pub fn fork(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     match fork_of(argument, view, facts) {
-        Ok(command) => vec![Effect::Send(command)],
+        Ok(command) if facts.playback.is_none() => vec![Effect::Send(command)],
+        Ok(_) if facts.desk.parked.is_some() => {
+            let told = tr!("a live run goes on behind this recording: fork from a recording that pilothouse replay opened");
+            vec![Effect::Mistake(told)]
+        }
+        Ok(Command::Fork { lane, episode, at, with }) => {
+            let Some(episode) = episode.or_else(|| facts.state.lane(lane).map(|l| l.episode.episode)) else {
+                return vec![Effect::Mistake(tr!("no episode runs yet"))];
+            };
+            let told = tr!("playing episode {episode} again up to step {step}", episode = episode, step = at);
+            vec![Effect::Notice(told), Effect::Ask(Ask::Fork { lane, episode, at, with })]
+        }
+        Ok(_) => Vec::new(),
         Err(told) => vec![Effect::Mistake(told)],
     }
 }

@@ -1,7 +1,7 @@
 //! What the console knows beside the folded state: the open recording's book, the catalogue of recordings, evaluations and
 //! comparisons, breakpoints. Panes read it; what changes it comes from the source and from backstage.
 
-use super::backstage::{Ask, News, Opened};
+use super::backstage::{Ask, Forked, News, Opened};
 use super::bench::Bench;
 use super::panes::Hits;
 use super::stops::Stops;
@@ -27,6 +27,10 @@ pub struct Desk {
     pub parked: Option<ParkedRun>,
     /// Recordings that were opened and not yet sat down to, in the order in which they came.
     pub opened: Vec<Opened>,
+    /// A run that goes on from the recording, and was not yet sat down to.
+    pub forked: Option<Forked>,
+    /// The branch of a run that goes on from a recording is still to begin.
+    pub forking: bool,
 }
 
 /// What is known of the open recording beside the playhead.
@@ -163,7 +167,7 @@ impl Desk {
     pub fn asked(&mut self, ask: &Ask) {
         match ask {
             Ask::Bench(ask) => self.bench.asked(ask),
-            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } => {}
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Fork { .. } => {}
         }
     }
 
@@ -174,6 +178,10 @@ impl Desk {
             News::Bench(news) => self.bench.take(news),
             News::Catalogue(recordings) => {
                 self.catalogue = Some(recordings);
+                None
+            }
+            News::Forked(forked) => {
+                self.forked = Some(forked);
                 None
             }
             News::Opened(opened) => {

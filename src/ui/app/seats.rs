@@ -5,7 +5,7 @@ use crate::event::{Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, 
 use crate::source::{Errors, Frame, FrameSource, Probe, Quest, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
-use crate::ui::backstage::{Ask, Opened};
+use crate::ui::backstage::{Ask, Forked, Opened};
 use crate::ui::desk::{Looking, ParkedRun, ReplayDesk, Sought};
 use crate::ui::lang::tr;
 use crate::ui::panes;
@@ -94,6 +94,30 @@ impl App {
             self.desk.replay.looking = Some(Looking { what: Sought::Episode(lane, episode), from: Seq(0), forward: true });
         }
         self.notice = tr!("opened; gl goes back to the live run, which goes on");
+    }
+
+    /// Sits down at the run that goes on from the recording, which gives way.
+    pub(super) fn go_live(&mut self, forked: Forked) {
+        self.change_seat();
+        let mut view = carried(&self.view);
+        view.go(ScreenId::Live);
+        self.view = view;
+        self.source = forked.source;
+        (self.state, self.desk.stops, self.desk.replay) = (DashState::default(), Stops::default(), ReplayDesk::default());
+        (self.playback, self.source_ended, self.options.recording) = (None, false, None);
+        self.desk.forking = true;
+        self.notice = match forked.recording {
+            Some(path) => tr!("the run goes on from here; recorded to {name}", name = path.display()),
+            None => tr!("the run goes on from here; it is not recorded"),
+        };
+    }
+
+    /// The branch with which a forked run begins is what is looked at.
+    pub(super) fn to_branch(&mut self, envelope: &Envelope) {
+        if self.desk.forking && matches!(envelope.event, Event::BranchStarted(_)) {
+            self.desk.forking = false;
+            self.view.lane = envelope.lane;
+        }
     }
 
     /// Back to the live run, as it was left and with all that has come since.
