@@ -1,0 +1,1 @@
+//! What two episodes, or two recordings, have in common and what not.
