@@ -8,10 +8,12 @@ use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
 use crate::ui::desk::Recorded;
+use crate::ui::diff;
 use crate::ui::lang::tr;
 use crate::ui::watches::{Gauge, Watched};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The crew: work in threads of its own, whose results wait to be collected.
@@ -25,12 +27,14 @@ pub struct Crew {
     /// How checkpoints are to be evaluated, until the bench is started.
     plan: Option<BenchPlan>,
     bench: Option<Bench>,
+    /// Set, it ends the comparison that was asked for last.
+    diff_cancelled: Arc<AtomicBool>,
 }
 
 impl Crew {
     pub fn new(recordings: Option<PathBuf>, own: Option<PathBuf>, plan: BenchPlan) -> Self {
         let (sender, results) = channel();
-        Self { sender, results, recordings, own, plan: Some(plan), bench: None }
+        Self { sender, results, recordings, own, plan: Some(plan), bench: None, diff_cancelled: Arc::default() }
     }
 
     /// Does the work in a thread of its own.
@@ -61,6 +65,17 @@ impl Backstage for Crew {
                 let directories = self.recordings.clone().into_iter().chain(self.own.as_deref().and_then(Path::parent).map(Path::to_owned));
                 let directories: std::collections::BTreeSet<PathBuf> = directories.collect();
                 self.begin(move || News::Catalogue(catalogue(directories.iter())))
+            }
+            Ask::Diff(ask) => {
+                self.diff_cancelled.store(true, Ordering::Relaxed);
+                self.diff_cancelled = Arc::default();
+                let (cancelled, own) = (self.diff_cancelled.clone(), self.own.clone());
+                let sides = diff::resolved(&ask, own.as_deref())?;
+                self.begin(move || News::Diff(ask, diff::compared(sides, &|| cancelled.load(Ordering::Relaxed))))
+            }
+            Ask::CancelDiff => {
+                self.diff_cancelled.store(true, Ordering::Relaxed);
+                Ok(())
             }
             Ask::Open { path, at } => {
                 let asked = path.clone();

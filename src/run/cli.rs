@@ -219,6 +219,7 @@ pub enum ScreenArg {
     Training,
     Memory,
     Log,
+    Diff,
 }
 
 impl From<ScreenArg> for ScreenId {
@@ -231,6 +232,7 @@ impl From<ScreenArg> for ScreenId {
             ScreenArg::Training => ScreenId::Training,
             ScreenArg::Memory => ScreenId::Memory,
             ScreenArg::Log => ScreenId::Log,
+            ScreenArg::Diff => ScreenId::Diff,
         }
     }
 }

@@ -5,8 +5,8 @@ use super::exit::{Code, Failure, Outcome, note, unwritten};
 use crate::event::{SafeText, num::five_places};
 use crate::journal::{Integrity, Recording, write_json};
 use crate::source::diff::{
-    Address, Cost, Decision, DiffError, Difference, EpisodeDiff, First, Given, Mark, PairDiff, RecordingDiff, Saw, Side, Story, Survey, Token,
-    Unpaired, compare_all, records, token_diff,
+    Address, Cost, Decision, DiffError, Difference, EpisodeDiff, First, Found, Given, Mark, PairDiff, RecordingDiff, Saw, Side, Story, Token,
+    Unpaired, compare_all, episodes as episodes_of, records, token_diff,
 };
 use crate::ui::widgets::format;
 use std::io::{BufWriter, StdoutLock, Write};
@@ -39,10 +39,10 @@ pub fn diff(args: &DiffArgs) -> Outcome {
     let ended = match asked {
         (None, None) => Err(Failure::usage("name a second recording, or an episode of this one, such as FILE#1:3")),
         (None, Some(None)) => recordings(&mut out, &file_a, &file_b),
-        (Some(address), None) => episodes(&mut out, (&file_a, address), (&file_b, None)),
-        (Some(in_a), Some(Some(in_b))) => episodes(&mut out, (&file_a, in_a), (&file_b, Some(in_b))),
+        (Some(address), None) => episodes(&mut out, (&file_a, address), None),
+        (Some(in_a), Some(Some(in_b))) => episodes(&mut out, (&file_a, in_a), Some((&file_b, in_b))),
         (None, Some(Some(_))) | (Some(_), Some(None)) => {
-            Err(Failure::usage("a recording can't be compared with an episode: name two recordings, or an episode of each"))
+            Err(Failure::usage(DiffError::Kinds))
         }
     };
     let flushed = out.out.flush().map_err(unwritten);
@@ -62,7 +62,7 @@ type Ended = Result<(bool, Vec<String>), Failure>;
 
 fn failure(error: DiffError) -> Failure {
     match error {
-        DiffError::Read(_) | DiffError::NoEpisode { .. } | DiffError::NoBranch { .. } => Failure::usage(error),
+        DiffError::Read(_) | DiffError::NoEpisode { .. } | DiffError::NoBranch { .. } | DiffError::Kinds => Failure::usage(error),
         DiffError::Cancelled => Failure::failed(error),
     }
 }
@@ -79,34 +79,13 @@ fn never() -> bool {
     false
 }
 
-fn episodes(out: &mut Printer<'_>, (file_a, in_a): (&Path, Address), (file_b, in_b): (&Path, Option<Address>)) -> Ended {
-    let mut a = open(file_a)?;
-    let survey_a = Survey::of(&mut a, &never).map_err(failure)?;
-    let story_a = survey_a.story(&mut a, in_a, &never).map_err(failure)?;
-    let mut lines = broken(file_a, a.integrity());
-    let in_b = match in_b {
-        Some(address) => address,
-        None => survey_a
-            .parent(in_a)
-            .ok_or_else(|| failure(DiffError::NoBranch { address: in_a, name: file_a.display().to_string() }))?,
-    };
-    let (story_a, story_b, names) = if file_a == file_b {
-        let story_b = survey_a.story(&mut a, in_b, &never).map_err(failure)?;
-        (story_a, story_b, [file_a, file_a])
-    } else {
-        let mut b = open(file_b)?;
-        let survey_b = Survey::of(&mut b, &never).map_err(failure)?;
-        let story_b = survey_b.story(&mut b, in_b, &never).map_err(failure)?;
-        lines.extend(broken(file_b, b.integrity()));
-        (story_a, story_b, [file_a, file_b])
-    };
-    let diff = EpisodeDiff::new(story_a, story_b);
-    let [a, b] = names.map(|p| p.display().to_string());
-    if out.json { out.episodes_json(&diff, (&a, &b)) } else { out.episodes_text(&diff, (&a, &b)) }.map_err(unwritten)?;
-    lines.extend([&diff.a, &diff.b].into_iter().filter(|s| s.lacks_parent).map(|s| {
-        format!("episode {}: the steps of its parent are not in the recording", s.address)
-    }));
-    Ok((diff.is_same(), lines))
+fn episodes(out: &mut Printer<'_>, (file_a, in_a): (&Path, Address), b: Option<(&Path, Address)>) -> Ended {
+    let compared = episodes_of(file_a, in_a, b, &never).map_err(failure)?;
+    let names = [file_a, b.map_or(file_a, |(file, _)| file)].map(|p| p.display().to_string());
+    let Found::Episodes(diff) = compared.found else { return Err(Failure::failed("two episodes were asked for")) };
+    let written = if out.json { out.episodes_json(&diff, (&names[0], &names[1])) } else { out.episodes_text(&diff, (&names[0], &names[1])) };
+    written.map_err(unwritten)?;
+    Ok((diff.is_same(), compared.broken))
 }
 
 fn recordings(out: &mut Printer<'_>, file_a: &Path, file_b: &Path) -> Ended {
@@ -372,10 +351,10 @@ impl Printer<'_> {
             let text = f.difference.as_ref().map_or_else(|| "only one goes on".to_owned(), told_difference);
             format!("step {}: {text}", f.step)
         });
-        let returns = (format::or_unset(pair.returns.0, number), format::or_unset(pair.returns.1, number));
+        let returns = format::apart(pair.returns.0, pair.returns.1);
         let verdicts = (pair.verdicts.0.unwrap_or("unfinished"), pair.verdicts.1.unwrap_or("unfinished"));
         self.line(format_args!("~ {names}  seed {seed}  {place}"))?;
-        self.line(format_args!("      return {} -> {}  {} -> {}", returns.0, returns.1, verdicts.0, verdicts.1))
+        self.line(format_args!("      return {} -> {}  {} -> {}", returns[0], returns[1], verdicts.0, verdicts.1))
     }
 
     fn end_of_all(&mut self, diff: &RecordingDiff, differing: usize) -> Written {
@@ -452,13 +431,13 @@ fn told_first(first: &First, diff: &EpisodeDiff) -> String {
 /// One line of what differs, with both sides.
 fn told_difference(difference: &Difference) -> String {
     let text = |t: &Option<SafeText>| t.as_ref().map_or_else(|| format::UNSET.to_owned(), |t| cut(t));
-    let figure = |v: &Option<f64>| format::or_unset(*v, number);
+    let figures = |a: &Option<f64>, b: &Option<f64>| format::apart(*a, *b).join(" -> ");
     let saw = |s: &Saw| {
         let error = s.error_type.map_or(String::new(), |e| format!("{e:?}: "));
         error + &text(&s.text)
     };
     match difference {
-        Difference::Field { name, a, b, .. } => format!("observation {name}: {} -> {}", figure(a), figure(b)),
+        Difference::Field { name, a, b, .. } => format!("observation {name}: {}", figures(a, b)),
         Difference::Observation { a, b } => format!("observation: {} -> {}", text(a), text(b)),
         Difference::Token { index, a, b } => {
             format!("token {} of the thought: A {}, B {}", index + 1, told_token(a.as_ref()), told_token(b.as_ref()))
@@ -466,7 +445,7 @@ fn told_difference(difference: &Difference) -> String {
         Difference::Message { a, b } => format!("message: {} -> {}", text(a), text(b)),
         Difference::Action { a, b } => format!("action: {} -> {}", text(a), text(b)),
         Difference::Result { a, b } => format!("result: {} -> {}", saw(a), saw(b)),
-        Difference::Reward { a, b } => format!("reward: {} -> {}", figure(a), figure(b)),
+        Difference::Reward { a, b } => format!("reward: {}", figures(a, b)),
         Difference::Ends { a, b } => format!("episode: {} -> {}", a.unwrap_or(format::UNSET), b.unwrap_or(format::UNSET)),
         Difference::Hash { a, b } => {
             let hash = |v: &Option<u64>| format::or_unset(*v, |v| format!("{v:016x}"));
@@ -475,7 +454,7 @@ fn told_difference(difference: &Difference) -> String {
         Difference::Drift { index, a, b } => {
             format!("log-probability of token {}: A {}, B {}", index + 1, told_token(a.as_ref()), told_token(b.as_ref()))
         }
-        Difference::Value { a, b } => format!("value: {} -> {}", figure(a), figure(b)),
+        Difference::Value { a, b } => format!("value: {}", figures(a, b)),
     }
 }
 
@@ -483,11 +462,6 @@ fn told_token(token: Option<&Token>) -> String {
     let Some(token) = token else { return "nothing".to_owned() };
     let logprob = format::or_unset(token.logprob, |l| format!("{}", five_places(l)));
     format!("{:?} ({logprob})", cut(&token.text))
-}
-
-/// As many digits as tell the two apart.
-fn number(value: f64) -> String {
-    if value.is_finite() { format!("{value}") } else { format!("{value:?}") }
 }
 
 fn one_line(text: &str) -> String {

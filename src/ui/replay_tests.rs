@@ -5,6 +5,7 @@ use crate::event::{Envelope, EpisodeId, Event, LaneId};
 use crate::source::{Probe, Quest};
 use crate::state::RowKind;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
+use crate::ui::diff;
 use crate::ui::desk::Recorded;
 use crate::ui::watches::{Gauge, Watched};
 use std::sync::{Arc, Mutex};
@@ -37,7 +38,12 @@ impl Backstage for Stage {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         self.asked.lock().unwrap().push(ask.clone());
         match ask {
-            Ask::Bench(_) | Ask::CancelBench => {}
+            Ask::Bench(_) | Ask::CancelBench | Ask::CancelDiff => {}
+            Ask::Diff(ask) => {
+                let sides = diff::resolved(&ask, Some(&file("success")))?;
+                let compared = diff::compared(sides, &|| false);
+                self.news.push(News::Diff(ask, compared));
+            }
             Ask::Catalogue => self.news.push(News::Catalogue(vec![recorded("failure"), recorded("gone")])),
             Ask::Open { path, at } => {
                 let asked = path.clone();

@@ -7,6 +7,7 @@
 mod address;
 mod align;
 mod compare;
+mod compared;
 mod episodes;
 mod recordings;
 pub mod records;
@@ -17,6 +18,7 @@ mod words;
 
 pub use address::Address;
 pub use compare::{Difference, Part, Saw, differences};
+pub use compared::{Comparison, Found, Named, PAIRS_MAX, compare, episodes};
 pub use episodes::{Cost, EpisodeDiff, First, Given, Mark, Row};
 pub use recordings::{PairDiff, RecordingDiff, Side, Unpaired, compare_all, given_of};
 pub use story::{Decision, Story, Survey};
@@ -33,6 +35,8 @@ pub enum DiffError {
     NoEpisode { address: Address, name: String, there: String },
     #[error("episode {address} of {name} is no branch: name what it is to be compared with")]
     NoBranch { address: Address, name: String },
+    #[error("a recording can't be compared with an episode: name two recordings, or an episode of each")]
+    Kinds,
     #[error("cancelled")]
     Cancelled,
 }

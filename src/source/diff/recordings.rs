@@ -106,7 +106,6 @@ pub fn given_of((a, of_a): (&Header, &Survey), (b, of_b): (&Header, &Survey)) ->
         Given::of("environment parameters", Some(&a.env.params_sha256), Some(&b.env.params_sha256)),
         Given::of("level", Some(a.level), Some(b.level)),
         Given::of("seed", Some(a.seed), Some(b.seed)),
-        Given::of("lanes", Some(a.lanes), Some(b.lanes)),
         Given::of("checkpoint", checkpoint(a), checkpoint(b)),
         Given::of("agent", run_a.map(|r| &r.agent), run_b.map(|r| &r.agent)),
         Given::of("longest episode", run_a.map(|r| r.max_steps), run_b.map(|r| r.max_steps)),
@@ -115,6 +114,8 @@ pub fn given_of((a, of_a): (&Header, &Survey), (b, of_b): (&Header, &Survey)) ->
         Given::of("tools", tools(run_a), tools(run_b)),
     ];
     let told = [
+        // Who plays where changes nothing of what an episode is.
+        Given::of("lanes", Some(a.lanes), Some(b.lanes)),
         Given::of("build", Some(&a.build), Some(&b.build)),
         Given::of("configuration", Some(&a.config_sha256), Some(&b.config_sha256)),
         Given::of("processor", Some(a.cpu.join(" ")), Some(b.cpu.join(" "))),

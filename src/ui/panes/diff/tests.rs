@@ -1,0 +1,1 @@
+//! The diff screen by its keys.
