@@ -255,6 +255,8 @@ impl Printer<'_> {
                     told += 1;
                     self.line(format_args!("          {}", told_difference(difference)))?;
                 }
+                // Another observation leads to another confidence.
+                Difference::Drift { .. } | Difference::Value { .. } if found.len() > 1 && !self.all => {}
                 Difference::Observation { .. }
                 | Difference::Message { .. }
                 | Difference::Result { .. }
@@ -308,7 +310,11 @@ impl Printer<'_> {
     fn outcome(&mut self, diff: &EpisodeDiff) -> Written {
         writeln!(self.out)?;
         for given in &diff.outcome {
-            self.given("~", given)?;
+            let number = |v: &Option<String>| v.as_ref().and_then(|v| v.parse::<f64>().ok());
+            match (number(&given.a), number(&given.b)) {
+                (Some(a), Some(b)) => self.line(format_args!("~ {}: {}", given.what, format::apart(Some(a), Some(b)).join(" -> ")))?,
+                (_, _) => self.given("~", given)?,
+            }
         }
         let (a, b) = diff.costs();
         self.costs(&a, &b)
