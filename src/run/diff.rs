@@ -480,3 +480,6 @@ fn cut(text: &str) -> String {
     let head: String = chars.by_ref().take(TEXT_CHARS).collect();
     if chars.next().is_some() { head + "..." } else { head }
 }
+
+#[cfg(test)]
+mod tests;
