@@ -369,7 +369,7 @@ pub struct DiffArgs {
     /// A recording, or an episode of one
     #[arg(value_name = "FILE[#[LANE:]EPISODE]")]
     pub a: String,
-    /// What it is compared with; #[LANE:]EPISODE is of the same file; without it, a branch is compared with what it goes on from
+    /// What it is compared with; [LANE:]EPISODE alone is of the same file; without it, a branch is compared with what it goes on from
     #[arg(value_name = "FILE[#[LANE:]EPISODE]")]
     pub b: Option<String>,
     /// Show all steps, and all pairs of episodes

@@ -12,7 +12,7 @@ use crate::ui::widgets::format;
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
-/// `FILE`, `FILE#[LANE:]EPISODE`, or `#[LANE:]EPISODE` of the other file.
+/// `FILE`, `FILE#[LANE:]EPISODE`, or `[LANE:]EPISODE` of the other file, also with the sign, which a shell would take for a comment.
 #[derive(Clone, Debug, PartialEq)]
 struct Named {
     file: Option<PathBuf>,
@@ -21,6 +21,9 @@ struct Named {
 
 impl Named {
     fn parse(text: &str) -> Result<Self, Failure> {
+        if let (Ok(address), false) = (text.parse(), Path::new(text).exists()) {
+            return Ok(Self { file: None, address: Some(address) });
+        }
         let whole = || Self { file: Some(PathBuf::from(text)), address: None };
         // A file may have the sign in its name.
         let Some((file, address)) = text.rsplit_once('#').filter(|_| !Path::new(text).exists()) else { return Ok(whole()) };

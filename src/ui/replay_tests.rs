@@ -71,7 +71,7 @@ impl Backstage for Stage {
     }
 }
 
-fn file(name: &str) -> PathBuf {
+pub(super) fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("recordings/{name}.jsonl"))
 }
 
@@ -88,7 +88,7 @@ fn recorded(name: &str) -> Recorded {
 }
 
 /// The replay screen at the beginning of a recording, all of it read.
-fn opened(name: &str, size: (u16, u16)) -> App {
+pub(super) fn opened(name: &str, size: (u16, u16)) -> App {
     let source = RecordingSource::open(&file(name), MonotonicClock::start()).unwrap();
     let mut app = app(Box::new(source), size);
     app.backstage = Box::new(Stage::default());
@@ -112,7 +112,7 @@ fn settle(app: &mut App) {
     }
 }
 
-fn keys(app: &mut App, text: &str) {
+pub(super) fn keys(app: &mut App, text: &str) {
     type_keys(app, text);
     settle(app);
 }

@@ -76,6 +76,7 @@ fn a_name_is_a_file_an_episode_of_it_or_an_episode_of_the_other_file() {
     assert_eq!(parsed("x.jsonl"), Ok((Some("x.jsonl".into()), None)));
     assert_eq!(parsed("x.jsonl#1:3"), Ok((Some("x.jsonl".into()), at("1:3"))));
     assert_eq!(parsed("#2"), Ok((None, at("0:2"))));
+    assert_eq!(parsed("1:2"), Ok((None, at("1:2"))), "what no shell takes for a comment");
     let odd = odd.display().to_string();
     assert_eq!(parsed(&odd), Ok((Some(odd.clone()), None)), "a file of that very name");
     assert!(parsed("x.jsonl#one").unwrap_err().contains("no episode"));

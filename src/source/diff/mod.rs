@@ -13,7 +13,7 @@ mod recordings;
 pub mod records;
 mod story;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 pub use address::Address;

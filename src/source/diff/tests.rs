@@ -86,27 +86,32 @@ fn a_branch_with_nothing_changed_is_the_same_as_what_it_goes_on_from() {
     }
 }
 
-#[test]
-fn one_token_one_reward_one_reading_is_found_where_it_is() {
-    let at = Some(StepIndex(5));
+/// An episode and a branch of it, in which the third token of the thought at step 5 is another one.
+pub(crate) fn forked_diff() -> EpisodeDiff {
     let message = |e: &mut Envelope| {
-        if let (Event::MessageCompleted(m), true) = (&mut e.event, e.step == at) {
-            // The third token of the thought.
+        if let (Event::MessageCompleted(m), Some(StepIndex(5))) = (&mut e.event, e.step) {
             let (from, upto) = (m.token_ends[1] as usize, m.token_ends[2] as usize);
             let text = format!("{}{}{}", &m.text[..from], "x".repeat(upto - from), &m.text[upto..]);
             m.thought = SafeText::new(&text[..m.thought.len()]);
             (m.text, m.logprobs[2]) = (SafeText::new(&text), -2.5);
         }
     };
-    let file = forked("diff-token", 3, message);
+    let file = forked(&format!("diff-token-{:?}", std::thread::current().id()), 3, message);
     let diff = episodes_of(&file, "1", Some("1:1"));
+    std::fs::remove_file(file).unwrap();
+    diff
+}
+
+#[test]
+fn one_token_one_reward_one_reading_is_found_where_it_is() {
+    let at = Some(StepIndex(5));
+    let diff = forked_diff();
     let first = diff.first.clone().unwrap();
     assert_eq!(first.step, StepIndex(5));
     let Some(Difference::Token { index: 2, a: Some(a), b: Some(b) }) = first.difference else { panic!("{first:?}") };
     assert!(b.text.chars().all(|c| c == 'x') && a.text != b.text && b.logprob == Some(-2.5) && a.logprob.is_some(), "{a:?} {b:?}");
     assert_eq!(diff.rows[first.row].parts, [Part::Thought]);
     assert_eq!(diff.count(Mark::Differs), 1);
-    std::fs::remove_file(file).unwrap();
 
     let reward = |e: &mut Envelope| {
         if let (Event::TransitionRecorded(t), true) = (&mut e.event, e.step == at) {

@@ -218,7 +218,7 @@ fn cost(lines: &mut Vec<Line>, a: Option<&Decision>, b: Option<&Decision>) {
 
 /// Every token with both log-probabilities.
 fn tokens(lines: &mut Vec<Line>, words: &WordDiff, width: u16) {
-    let (in_a, in_b) = if width >= 40 { (22, 32) } else { (14, 23) };
+    let (in_a, in_b) = if width >= 44 { (21, 33) } else { (14, 25) };
     lines.push(Line(vec![(0, tr!("token"), Role::Title), (in_a, tr!("log-prob A"), Role::Dim), (in_b, "B".to_owned(), Role::Dim)]));
     for (a, b) in &words.pairs {
         let (a, b) = (a.and_then(|n| words.a.get(n)), b.and_then(|n| words.b.get(n)));

@@ -404,9 +404,9 @@ pub fn click(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> 
     Vec::new()
 }
 
-/// A log-probability, in four digits behind the point.
+/// A log-probability, in as many digits as a recording has.
 pub(super) fn logprob(token: Option<&Token>) -> String {
-    format::or_unset(token.and_then(|t| t.logprob), |l| if l.is_finite() { format!("{l:.4}") } else { format::number(f64::from(l)) })
+    format::or_unset(token.and_then(|t| t.logprob), |l| if l.is_finite() { format!("{l:.5}") } else { format::number(f64::from(l)) })
 }
 
 /// A token between signs that show its blanks.

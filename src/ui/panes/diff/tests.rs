@@ -1,4 +1,4 @@
-//! The diff screen's own arithmetic; its keys are tried in `replay_tests.rs`.
+//! The diff screen's own arithmetic; its keys are tried in `diff_tests.rs`.
 
 use super::*;
 
