@@ -371,7 +371,10 @@ fn a_diff_says_whether_anything_differs_and_exits_so() {
     let other = diff(&[&format!("{failure}#1"), &format!("{success}#1")]);
     assert_eq!(code(&other), 3);
     let told = text(&other.stdout);
-    assert!(told.contains("~ first difference: step 1: observation") && told.contains("~ checkpoint: deckhand-middle -> deckhand-final"), "{told}");
+    assert!(
+        told.contains("~ first difference: step 1: observation") && told.contains("~ checkpoint: deckhand-middle -> deckhand-final"),
+        "{told}"
+    );
     for (args, says) in [
         (vec![format!("{shift}#0:99")], "there is no episode 99"),
         (vec![format!("{failure}#1")], "is no branch"),
@@ -413,7 +416,10 @@ fn a_diff_as_json_lines_names_its_kinds() {
     assert!(step["thought"].as_array().is_some_and(|t| t.iter().any(|t| t["logprob_a"].is_number())), "{step}");
     let summary = records.last().unwrap();
     assert_eq!(summary["same"], false);
-    assert_eq!(kinds.iter().filter(|k| **k == "step").count() as u64, summary["steps"].as_u64().unwrap() - summary["steps_same"].as_u64().unwrap());
+    assert_eq!(
+        kinds.iter().filter(|k| **k == "step").count() as u64,
+        summary["steps"].as_u64().unwrap() - summary["steps_same"].as_u64().unwrap()
+    );
 }
 
 #[test]
@@ -421,7 +427,11 @@ fn what_two_recordings_say_reaches_no_terminal_as_an_escape() {
     let dir = tempfile::tempdir().unwrap();
     let text_of = std::fs::read_to_string(golden("failure")).unwrap();
     let evil = dir.path().join("evil.jsonl");
-    std::fs::write(&evil, text_of.replace("logs(ship)", "logs\\u001b]0;evil\\u0007\\u202e(ship)").replace("\"wait\"", "\"w\\u001b[31mait\"")).unwrap();
+    std::fs::write(
+        &evil,
+        text_of.replace("logs(ship)", "logs\\u001b]0;evil\\u0007\\u202e(ship)").replace("\"wait\"", "\"w\\u001b[31mait\""),
+    )
+    .unwrap();
     for args in [vec!["--all"], vec!["--json"], vec![]] {
         for episode in ["", "#1"] {
             let (a, b) = (format!("{}{episode}", golden("failure")), format!("{}{episode}", evil.display()));

@@ -361,7 +361,8 @@ pub struct SealArgs {
 }
 
 /// Printed under the help of `diff`.
-pub const DIFF_CODES: &str = "Exit codes: 0 nothing differs, 2 usage, 3 something differs, 4 damaged or unfinished input of which what was read is the same.";
+pub const DIFF_CODES: &str =
+    "Exit codes: 0 nothing differs, 2 usage, 3 something differs, 4 damaged or unfinished input of which what was read is the same.";
 
 /// Flags of `diff`.
 #[derive(Clone, Debug, Args)]

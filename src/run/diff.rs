@@ -5,8 +5,8 @@ use super::exit::{Code, Failure, Outcome, note, unwritten};
 use crate::event::{SafeText, num::five_places};
 use crate::journal::{Integrity, Recording, write_json};
 use crate::source::diff::{
-    Address, Cost, Decision, DiffError, Difference, EpisodeDiff, First, Found, Given, Mark, PairDiff, RecordingDiff, Saw, Side, Story, Token,
-    Unpaired, compare_all, episodes as episodes_of, records, token_diff,
+    Address, Cost, Decision, DiffError, Difference, EpisodeDiff, First, Found, Given, Mark, PairDiff, RecordingDiff, Saw, Side, Story,
+    Token, Unpaired, compare_all, episodes as episodes_of, records, token_diff,
 };
 use crate::ui::widgets::format;
 use std::io::{BufWriter, StdoutLock, Write};
@@ -44,9 +44,7 @@ pub fn diff(args: &DiffArgs) -> Outcome {
         (None, Some(None)) => recordings(&mut out, &file_a, &file_b),
         (Some(address), None) => episodes(&mut out, (&file_a, address), None),
         (Some(in_a), Some(Some(in_b))) => episodes(&mut out, (&file_a, in_a), Some((&file_b, in_b))),
-        (None, Some(Some(_))) | (Some(_), Some(None)) => {
-            Err(Failure::usage(DiffError::Kinds))
-        }
+        (None, Some(Some(_))) | (Some(_), Some(None)) => Err(Failure::usage(DiffError::Kinds)),
     };
     let flushed = out.out.flush().map_err(unwritten);
     let (is_same, broken) = ended.and_then(|ended| flushed.map(|()| ended))?;
@@ -86,7 +84,8 @@ fn episodes(out: &mut Printer<'_>, (file_a, in_a): (&Path, Address), b: Option<(
     let compared = episodes_of(file_a, in_a, b, &never).map_err(failure)?;
     let names = [file_a, b.map_or(file_a, |(file, _)| file)].map(|p| p.display().to_string());
     let Found::Episodes(diff) = compared.found else { return Err(Failure::failed("two episodes were asked for")) };
-    let written = if out.json { out.episodes_json(&diff, (&names[0], &names[1])) } else { out.episodes_text(&diff, (&names[0], &names[1])) };
+    let written =
+        if out.json { out.episodes_json(&diff, (&names[0], &names[1])) } else { out.episodes_text(&diff, (&names[0], &names[1])) };
     written.map_err(unwritten)?;
     Ok((diff.is_same(), compared.broken))
 }
@@ -356,10 +355,13 @@ impl Printer<'_> {
             return self.line(format_args!("= {names}  seed {seed}"));
         }
         let first = pair.first.as_ref().or(pair.drift.as_ref());
-        let place = first.map_or_else(|| "what they were given differs".to_owned(), |f| {
-            let text = f.difference.as_ref().map_or_else(|| "only one goes on".to_owned(), told_difference);
-            format!("step {}: {text}", f.step)
-        });
+        let place = first.map_or_else(
+            || "what they were given differs".to_owned(),
+            |f| {
+                let text = f.difference.as_ref().map_or_else(|| "only one goes on".to_owned(), told_difference);
+                format!("step {}: {text}", f.step)
+            },
+        );
         let returns = format::apart(pair.returns.0, pair.returns.1);
         let verdicts = (pair.verdicts.0.unwrap_or("unfinished"), pair.verdicts.1.unwrap_or("unfinished"));
         self.line(format_args!("~ {names}  seed {seed}  {place}"))?;

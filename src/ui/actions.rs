@@ -392,7 +392,14 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Checkpoints, Action::AbortCanary, "abort", &["X"], Unbuilt, "end the canary"),
     local(Scope::Checkpoints, Action::Undo, "undo", &["u"], Unbuilt, "take the last swap back, within ten minutes"),
     local(Scope::Episodes, Action::MarkEpisode, "mark-episode", &["x"], Nothing, "mark for compare"),
-    local(Scope::Episodes, Action::DiffMarked, "diff-marked", &["d"], Nothing, "compare the two that are marked, or the marked and the chosen one"),
+    local(
+        Scope::Episodes,
+        Action::DiffMarked,
+        "diff-marked",
+        &["d"],
+        Nothing,
+        "compare the two that are marked, or the marked and the chosen one",
+    ),
     local(Scope::Diff, Action::SideA, "side-a", &["left"], Nothing, "enter goes to the step of A"),
     local(Scope::Diff, Action::SideB, "side-b", &["right"], Nothing, "enter goes to the step of B"),
     local(Scope::Diff, Action::FoldSame, "fold-same", &["z a"], Nothing, "fold steps that are the same, and unfold them"),
@@ -641,16 +648,9 @@ mod tests {
 
     #[test]
     fn no_key_stands_twice_in_a_scope_and_no_name_anywhere() {
-        for scope in [
-            Scope::Anywhere,
-            Scope::Chain,
-            Scope::Chart,
-            Scope::List,
-            Scope::Checkpoints,
-            Scope::Alerts,
-            Scope::Episodes,
-            Scope::Diff,
-        ] {
+        for scope in
+            [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Episodes, Scope::Diff]
+        {
             let keys: Vec<&str> = ACTIONS.iter().filter(|e| e.scope == scope).flat_map(|e| e.keys).copied().collect();
             assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{scope:?}");
             for key in &keys {

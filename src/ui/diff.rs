@@ -96,7 +96,9 @@ impl DiffDesk {
                         None => tr!("compared: the same steps"),
                     },
                     Found::Recordings(diff, _) if diff.is_same() => tr!("nothing differs"),
-                    Found::Recordings(diff, _) => tr!("compared: {n} of {all} pairs of episodes are the same", n = diff.same, all = diff.pairs),
+                    Found::Recordings(diff, _) => {
+                        tr!("compared: {n} of {all} pairs of episodes are the same", n = diff.same, all = diff.pairs)
+                    }
                 };
                 self.compared = Some(compared);
                 Some(told)

@@ -40,7 +40,7 @@ fn two_marked_episodes_are_compared_and_enter_goes_to_the_step_of_the_chosen_sid
     keys(&mut app, "d");
     assert_eq!(app.view.screen, ScreenId::Diff, "{}", app.notice);
     let text = shown(&app);
-    for part in ["Side by side", "This step", "Summary", ">A 1", "B 2", "they part at step 1", "log-prob A"] {
+    for part in ["Side by side", "This step", "Summary", ">A 1", "B 2", "they part at step 1", "state hash"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     let Found::Episodes(diff) = &app.desk.diff.compared.as_ref().unwrap().found else { panic!() };

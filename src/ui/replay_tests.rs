@@ -5,8 +5,8 @@ use crate::event::{Envelope, EpisodeId, Event, LaneId};
 use crate::source::{Probe, Quest};
 use crate::state::RowKind;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
-use crate::ui::diff;
 use crate::ui::desk::Recorded;
+use crate::ui::diff;
 use crate::ui::watches::{Gauge, Watched};
 use std::sync::{Arc, Mutex};
 

@@ -28,8 +28,37 @@ fn behind<K: Ord + std::hash::Hash + Eq>(a: &[K], b: &[K]) -> Vec<Pair> {
         return by_number(a.len(), b.len(), |n| a[n] == b[n]);
     }
     match a.cmp(b) {
-        Ordering::Less | Ordering::Equal => ordered(a, b),
-        Ordering::Greater => flipped(ordered(b, a)),
+        Ordering::Less | Ordering::Equal => in_order(ordered(a, b)),
+        Ordering::Greater => in_order(ordered(b, a).into_iter().map(|p| Pair { a: p.b, b: p.a }).collect()),
+    }
+}
+
+/// Of what is repeated, the first ones belong together, and what one row has more of stands behind them: a decision meets the one that was
+/// made at about the same time.
+fn early<K: Eq>(pairs: &mut [Pair], a: &[K], b: &[K]) {
+    let mut from = 0;
+    while from < pairs.len() {
+        let alone = pairs[from];
+        let is_of_kind = |p: &Pair| !is_both(p) && p.a.is_some() == alone.a.is_some();
+        let mut upto = from + pairs[from..].iter().take_while(|p| is_of_kind(p)).count();
+        // What follows is drawn before the gap while that begins with the same.
+        let mut begin = from;
+        while upto > begin
+            && let Some(Pair { a: Some(next_a), b: Some(next_b) }) = pairs.get(upto).copied()
+        {
+            let (same, rest) = match pairs[begin] {
+                Pair { a: Some(n), b: None } if a[n] == a[next_a] => {
+                    (Pair { a: Some(n), b: Some(next_b) }, Pair { a: Some(next_a), b: None })
+                }
+                Pair { a: None, b: Some(n) } if b[n] == b[next_b] => {
+                    (Pair { a: Some(next_a), b: Some(n) }, Pair { a: None, b: Some(next_b) })
+                }
+                _ => break,
+            };
+            (pairs[begin], pairs[upto]) = (same, rest);
+            (begin, upto) = (begin + 1, upto + 1);
+        }
+        from = upto.max(from + 1);
     }
 }
 
@@ -40,25 +69,30 @@ fn ordered<K: Ord + std::hash::Hash + Eq>(a: &[K], b: &[K]) -> Vec<Pair> {
             DiffOp::Equal { old_index, new_index, len } => {
                 pairs.extend((0..len).map(|n| Pair { a: Some(old_index + n), b: Some(new_index + n) }));
             }
-            DiffOp::Delete { old_index, old_len, .. } => pairs.extend((old_index..old_index + old_len).map(|n| Pair { a: Some(n), b: None })),
-            DiffOp::Insert { new_index, new_len, .. } => pairs.extend((new_index..new_index + new_len).map(|n| Pair { a: None, b: Some(n) })),
+            DiffOp::Delete { old_index, old_len, .. } => {
+                pairs.extend((old_index..old_index + old_len).map(|n| Pair { a: Some(n), b: None }))
+            }
+            DiffOp::Insert { new_index, new_len, .. } => {
+                pairs.extend((new_index..new_index + new_len).map(|n| Pair { a: None, b: Some(n) }))
+            }
             DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                 pairs.extend((old_index..old_index + old_len).map(|n| Pair { a: Some(n), b: None }));
                 pairs.extend((new_index..new_index + new_len).map(|n| Pair { a: None, b: Some(n) }));
             }
         }
     }
+    early(&mut pairs, a, b);
     pairs
 }
 
-/// What only the first row has stands before what only the second has, also when they change places.
-fn flipped(pairs: Vec<Pair>) -> Vec<Pair> {
-    let mut flipped = Vec::with_capacity(pairs.len());
-    for gap in pairs.into_iter().map(|p| Pair { a: p.b, b: p.a }).collect::<Vec<_>>().chunk_by(|x, y| !is_both(x) && !is_both(y)) {
-        flipped.extend(gap.iter().filter(|p| p.b.is_none() || is_both(p)));
-        flipped.extend(gap.iter().filter(|p| p.a.is_none()));
+/// What only the first row has stands before what only the second has.
+fn in_order(pairs: Vec<Pair>) -> Vec<Pair> {
+    let mut sorted = Vec::with_capacity(pairs.len());
+    for gap in pairs.chunk_by(|x, y| !is_both(x) && !is_both(y)) {
+        sorted.extend(gap.iter().filter(|p| p.b.is_none() || is_both(p)));
+        sorted.extend(gap.iter().filter(|p| p.a.is_none()));
     }
-    flipped
+    sorted
 }
 
 fn is_both(pair: &Pair) -> bool {

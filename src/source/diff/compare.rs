@@ -59,23 +59,60 @@ pub struct Saw {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Difference {
     /// A number of the observation.
-    Field { name: String, unit: Unit, a: Option<f64>, b: Option<f64> },
+    Field {
+        name: String,
+        unit: Unit,
+        a: Option<f64>,
+        b: Option<f64>,
+    },
     /// An observation's words alone, or all of it where the two have other fields.
-    Observation { a: Option<SafeText>, b: Option<SafeText> },
+    Observation {
+        a: Option<SafeText>,
+        b: Option<SafeText>,
+    },
     /// The first token of the thought that parts, counted from 0.
-    Token { index: usize, a: Option<Token>, b: Option<Token> },
+    Token {
+        index: usize,
+        a: Option<Token>,
+        b: Option<Token>,
+    },
     /// What was said beside the thought.
-    Message { a: Option<SafeText>, b: Option<SafeText> },
-    Action { a: Option<SafeText>, b: Option<SafeText> },
-    Result { a: Saw, b: Saw },
-    Reward { a: Option<f64>, b: Option<f64> },
+    Message {
+        a: Option<SafeText>,
+        b: Option<SafeText>,
+    },
+    Action {
+        a: Option<SafeText>,
+        b: Option<SafeText>,
+    },
+    Result {
+        a: Saw,
+        b: Saw,
+    },
+    Reward {
+        a: Option<f64>,
+        b: Option<f64>,
+    },
     /// Whether the episode ends there: `terminated`, `truncated`, or neither.
-    Ends { a: Option<&'static str>, b: Option<&'static str> },
-    Hash { a: Option<u64>, b: Option<u64> },
+    Ends {
+        a: Option<&'static str>,
+        b: Option<&'static str>,
+    },
+    Hash {
+        a: Option<u64>,
+        b: Option<u64>,
+    },
     /// The same message, and the token of it, counted from 0, whose log-probabilities are farthest apart.
-    Drift { index: usize, a: Option<Token>, b: Option<Token> },
+    Drift {
+        index: usize,
+        a: Option<Token>,
+        b: Option<Token>,
+    },
     /// The critic's estimate.
-    Value { a: Option<f64>, b: Option<f64> },
+    Value {
+        a: Option<f64>,
+        b: Option<f64>,
+    },
 }
 
 impl Difference {

@@ -169,10 +169,7 @@ impl EpisodeDiff {
     }
 
     fn fields(&self) -> (&[ObservationField], &[ObservationField]) {
-        (
-            self.a.started.as_ref().map_or(NO_FIELDS, |s| &s.fields),
-            self.b.started.as_ref().map_or(NO_FIELDS, |s| &s.fields),
-        )
+        (self.a.started.as_ref().map_or(NO_FIELDS, |s| &s.fields), self.b.started.as_ref().map_or(NO_FIELDS, |s| &s.fields))
     }
 
     /// Rows of a kind.
@@ -230,7 +227,8 @@ impl EpisodeDiff {
 fn given(a: &Story, b: &Story) -> Vec<Given> {
     let started = |story: &Story| story.started.clone();
     let (of_a, of_b) = (started(a), started(b));
-    let fields = |s: &crate::event::EpisodeStarted| s.fields.iter().map(|f| format!("{} {:?}", f.name, f.unit)).collect::<Vec<_>>().join(", ");
+    let fields =
+        |s: &crate::event::EpisodeStarted| s.fields.iter().map(|f| format!("{} {:?}", f.name, f.unit)).collect::<Vec<_>>().join(", ");
     let (of_a, of_b) = (of_a.as_ref(), of_b.as_ref());
     let all = [
         Given::of("seed", a.seed(), b.seed()),
@@ -255,7 +253,8 @@ fn outcome(a: &Story, b: &Story) -> Vec<Given> {
         let (in_a, in_b) = (of_a.map(figure), of_b.map(figure));
         (what, in_a, in_b)
     };
-    let figures = [number("return", |e| e.episode_return), number("final reward", |e| e.final_reward), number("hybrid reward", |e| e.hybrid)];
+    let figures =
+        [number("return", |e| e.episode_return), number("final reward", |e| e.final_reward), number("hybrid reward", |e| e.hybrid)];
     let words = [
         Given::of("ending", of_a.map(|e| ending(e.ending)), of_b.map(|e| ending(e.ending))),
         Given::of("success", verdict(a), verdict(b)),

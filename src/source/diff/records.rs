@@ -141,7 +141,9 @@ fn float(value: Option<f64>) -> Value {
 
 /// The shortest digits that read back as this `f32`.
 fn single(value: Option<f32>) -> Value {
-    value.map_or(Value::Null, |v| if v.is_finite() { v.to_string().parse::<f64>().map_or(Value::Null, |v| json!(v)) } else { json!(Float(f64::from(v))) })
+    value.map_or(Value::Null, |v| {
+        if v.is_finite() { v.to_string().parse::<f64>().map_or(Value::Null, |v| json!(v)) } else { json!(Float(f64::from(v))) }
+    })
 }
 
 fn hash(value: Option<u64>) -> Value {

@@ -207,7 +207,8 @@ impl Survey {
                     let (_, last, n) = lanes.entry(e.lane).or_insert((at, at, 0));
                     (*last, *n) = (at, *n + 1);
                 }
-                let lane = |(first, last, n): &(Address, Address, usize)| if *n == 1 { first.to_string() } else { format!("{first} to {last}") };
+                let lane =
+                    |(first, last, n): &(Address, Address, usize)| if *n == 1 { first.to_string() } else { format!("{first} to {last}") };
                 let more = lanes.len().saturating_sub(NAMED);
                 let told: Vec<String> = lanes.values().take(NAMED).map(lane).collect();
                 let more = if more > 0 { format!(" and {more} more lanes") } else { String::new() };
@@ -232,7 +233,12 @@ impl Survey {
     }
 
     /// Reads episodes, whole, in one go through the recording.
-    pub fn stories(&self, recording: &mut Recording, wanted: &[Address], is_cancelled: Cancel<'_>) -> Result<BTreeMap<Address, Story>, DiffError> {
+    pub fn stories(
+        &self,
+        recording: &mut Recording,
+        wanted: &[Address],
+        is_cancelled: Cancel<'_>,
+    ) -> Result<BTreeMap<Address, Story>, DiffError> {
         let mut ranges: BTreeMap<Address, (Seq, Seq)> = BTreeMap::new();
         for address in wanted {
             // Ancestors began earlier each, so that this ends.

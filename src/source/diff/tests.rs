@@ -51,7 +51,12 @@ fn forked(file: &str, at: u32, change: impl Fn(&mut Envelope)) -> PathBuf {
         discounted_sum: sums.as_ref().map_or(0.0, |t| t.discounted_sum),
     };
     let mut own = vec![started.clone(), Envelope { event: branch.into(), ..started }];
-    own.extend(events.iter().filter(|e| e.episode.is_some() && (e.step >= Some(StepIndex(at)) || matches!(e.event, Event::EpisodeEnded(_)))).cloned());
+    own.extend(
+        events
+            .iter()
+            .filter(|e| e.episode.is_some() && (e.step >= Some(StepIndex(at)) || matches!(e.event, Event::EpisodeEnded(_))))
+            .cloned(),
+    );
     for (n, event) in own.iter_mut().enumerate() {
         (event.lane, event.t_ns) = (LaneId(1), 9_000_000_000 + n as u64);
         change(event);
@@ -166,6 +171,16 @@ fn a_call_more_shifts_what_follows_and_does_not_make_all_of_it_differ() {
     assert_eq!(rows[..2], [('=', Some(0), Some(0)), ('~', Some(1), Some(1))]);
     assert_eq!(rows[2..], [('+', None, Some(2)), ('=', Some(2), Some(3)), ('=', Some(3), Some(4))]);
     assert_eq!(diff.first.unwrap().step, StepIndex(2));
+}
+
+#[test]
+fn of_what_is_repeated_the_first_ones_belong_together() {
+    let calls = |names: &[&str]| names.iter().map(|name| ToolCall::new(*name)).collect::<Vec<_>>();
+    let a = story(&calls(&["query", "wait", "submit"]));
+    let b = story(&calls(&["scale", "wait", "wait", "wait", "submit"]));
+    let rows: Vec<_> = EpisodeDiff::new(a, b).rows.iter().map(|r| (r.mark().sign(), r.a, r.b)).collect();
+    let one = |n| ('+', None, Some(n));
+    assert_eq!(rows, [('~', Some(0), Some(0)), ('=', Some(1), Some(1)), one(2), one(3), ('=', Some(2), Some(4))]);
 }
 
 /// Decisions of a made-up episode, which did that.
@@ -301,10 +316,14 @@ proptest! {
 
 #[test]
 fn a_model_and_a_runbook_are_compared_by_words() {
-    let scripted = MessageCompleted { token_ids: Vec::new(), token_ends: Vec::new(), logprobs: Vec::new(), ..message(&["pay ", "is ", "down"]) };
+    let scripted =
+        MessageCompleted { token_ids: Vec::new(), token_ends: Vec::new(), logprobs: Vec::new(), ..message(&["pay ", "is ", "down"]) };
     let words = token_diff(Some(&message(&["pa", "y is", " slow"])), Some(&scripted));
     let texts = |tokens: &[Token]| tokens.iter().map(|t| t.text.clone()).collect::<Vec<_>>();
-    assert_eq!((texts(&words.a), texts(&words.b)), (vec!["pay ".into(), "is ".into(), "slow".into()], vec!["pay ".into(), "is ".into(), "down".into()]));
+    assert_eq!(
+        (texts(&words.a), texts(&words.b)),
+        (vec!["pay ".into(), "is ".into(), "slow".into()], vec!["pay ".into(), "is ".into(), "down".into()])
+    );
     assert_eq!(words.first(), Some(2));
     assert!(words.a.iter().all(|t| t.logprob.is_none()), "what is no token has no log-probability");
 }

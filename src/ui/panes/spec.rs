@@ -267,7 +267,9 @@ impl PaneId {
             },
             PaneId::StepDetail => PaneSpec {
                 scopes: &[Scope::Diff, Scope::List],
-                travel: Travel::Lines(|s, glyphs, _, (width, height)| lines::scroll_max(diff::detail::lines(s, width, glyphs).len(), height)),
+                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
+                    lines::scroll_max(diff::detail::lines(s, width, glyphs).len(), height)
+                }),
                 open: diff::open,
                 records: |s| Ok(diff::detail::records(s)),
                 in_view: |records, _| (!records.is_empty()).then_some(0),
@@ -275,7 +277,9 @@ impl PaneId {
             },
             PaneId::DiffSummary => PaneSpec {
                 scopes: &[Scope::Diff],
-                travel: Travel::Lines(|s, glyphs, _, (width, height)| lines::scroll_max(diff::summary::lines(s, width, glyphs).len(), height)),
+                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
+                    lines::scroll_max(diff::summary::lines(s, width, glyphs).len(), height)
+                }),
                 records: |s| Ok(diff::summary::records(s)),
                 ..pane("Summary", || tr!("summary"), diff::summary::draw)
             },

@@ -49,9 +49,7 @@ pub fn pane(view: &View) -> PaneId {
             | ScreenId::Memory
             | ScreenId::Log
             | ScreenId::Diff,
-        ) => {
-            PaneId::Reward
-        }
+        ) => PaneId::Reward,
     }
 }
 

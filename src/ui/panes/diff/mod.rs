@@ -313,12 +313,8 @@ fn open_step(diff: &EpisodeDiff, item: usize, files: &[DiffFile; 2], view: &mut 
 fn has_words(found: &Found, item: usize, needle: &str) -> bool {
     let in_decision = |d: Option<&Decision>| {
         let Some(d) = d else { return false };
-        let texts = [
-            d.message.as_ref().map(|m| m.thought.clone()),
-            d.action(),
-            d.result.clone(),
-            d.observation.as_ref().map(|o| o.text.clone()),
-        ];
+        let texts =
+            [d.message.as_ref().map(|m| m.thought.clone()), d.action(), d.result.clone(), d.observation.as_ref().map(|o| o.text.clone())];
         texts.into_iter().flatten().any(|t| text::holds(&t, needle))
     };
     match found {

@@ -95,7 +95,13 @@ impl Page {
         let counts = [Mark::Same, Mark::Differs, Mark::OnlyA, Mark::OnlyB].map(|mark| diff.count(mark));
         let [same, differ, only_a, only_b] = counts;
         self.text(
-            &tr!("steps: = {same} same, ~ {differ} differ, - {a} only A, + {b} only B", same = same, differ = differ, a = only_a, b = only_b),
+            &tr!(
+                "steps: = {same} same, ~ {differ} differ, - {a} only A, + {b} only B",
+                same = same,
+                differ = differ,
+                a = only_a,
+                b = only_b
+            ),
             Role::Dim,
         );
         self.text(&tr!("letters: O observation, T thought, A action, E result, R reward, S state, L log-probabilities"), Role::Dim);
@@ -124,9 +130,7 @@ impl Page {
         let (a, b) = (verdict(&diff.a), verdict(&diff.b));
         let role = if a == b { Role::Text } else { Role::Warn };
         self.columns(&tr!("outcome"), a, b, role);
-        let figure = |of: fn(&crate::event::EpisodeEnded) -> f64| {
-            format::apart(diff.a.end.as_ref().map(of), diff.b.end.as_ref().map(of))
-        };
+        let figure = |of: fn(&crate::event::EpisodeEnded) -> f64| format::apart(diff.a.end.as_ref().map(of), diff.b.end.as_ref().map(of));
         let ([a, b], [in_a, in_b]) = (figure(|e| e.final_reward), figure(|e| e.hybrid));
         self.columns(&tr!("final reward"), a, b, Role::Text);
         self.columns(&tr!("hybrid reward"), in_a, in_b, Role::Text);

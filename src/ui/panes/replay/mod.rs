@@ -231,9 +231,7 @@ pub fn place(view: &View, state: &DashState, desk: &Desk, playback: Option<&Play
         | ScreenId::Training
         | ScreenId::Memory
         | ScreenId::Log
-        | ScreenId::Diff => {
-            (view.place.is_some(), chain::cursor_row(view, state))
-        }
+        | ScreenId::Diff => (view.place.is_some(), chain::cursor_row(view, state)),
     };
     match playback {
         Some(playback) if !is_placed => Some(playback.head),
