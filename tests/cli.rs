@@ -355,6 +355,94 @@ fn what_has_no_end_is_refused_at_once() {
     assert_eq!(code(&pilothouse(&["run", "--headless", "--episodes", "0"], dir.path())), 2);
 }
 
+/// A golden recording.
+fn golden(name: &str) -> String {
+    format!("{}/recordings/{name}.jsonl", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_diff_says_whether_anything_differs_and_exits_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let diff = |args: &[&str]| pilothouse(&[&["diff"], args].concat(), dir.path());
+    let (failure, success, shift) = (golden("failure"), golden("success"), golden("shift"));
+    let same = diff(&[&failure, &failure]);
+    assert_eq!(code(&same), 0, "{}", text(&same.stderr));
+    assert!(text(&same.stdout).contains("= nothing differs in 1 episode"), "{}", text(&same.stdout));
+    let other = diff(&[&format!("{failure}#1"), &format!("{success}#1")]);
+    assert_eq!(code(&other), 3);
+    let told = text(&other.stdout);
+    assert!(
+        told.contains("~ first difference: step 1: observation") && told.contains("~ checkpoint: deckhand-middle -> deckhand-final"),
+        "{told}"
+    );
+    for (args, says) in [
+        (vec![format!("{shift}#0:99")], "there is no episode 99"),
+        (vec![format!("{failure}#1")], "is no branch"),
+        (vec![failure.clone()], "name a second recording"),
+        (vec![failure.clone(), format!("{success}#1")], "can't be compared with an episode"),
+        (vec!["#1".to_owned(), failure.clone()], "needs a file"),
+        (vec![format!("{failure}#x"), failure.clone()], "is no episode"),
+        (vec!["no-such.jsonl".to_owned(), failure.clone()], "no-such.jsonl"),
+    ] {
+        let output = diff(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(code(&output), 2, "{args:?}");
+        assert!(text(&output.stderr).contains(says), "{args:?}: {}", text(&output.stderr));
+    }
+    // Cut behind the episode: what is there is the same.
+    let torn = dir.path().join("torn.jsonl");
+    let whole = std::fs::read_to_string(&failure).unwrap();
+    let ended = whole.find("\"k\":\"EpisodeEnded\"").unwrap();
+    let end = ended + whole[ended..].find('\n').unwrap() + 1;
+    std::fs::write(&torn, &whole[..end]).unwrap();
+    let partial = diff(&[&failure, torn.to_str().unwrap()]);
+    assert_eq!(code(&partial), 4, "{}", text(&partial.stdout));
+    assert!(text(&partial.stderr).contains("unfinished"), "{}", text(&partial.stderr));
+}
+
+#[test]
+fn a_diff_as_json_lines_names_its_kinds() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (format!("{}#1", golden("failure")), format!("{}#1", golden("success")));
+    let output = pilothouse(&["diff", &a, &b, "--json"], dir.path());
+    let records: Vec<serde_json::Value> = text(&output.stdout).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let kinds: Vec<&str> = records.iter().map(|r| r["kind"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], *kinds.last().unwrap()), ("episodes", "summary"));
+    for kind in ["given", "divergence", "step", "outcome", "cost"] {
+        assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
+    let divergence = records.iter().find(|r| r["kind"] == "divergence").unwrap();
+    let step = records.iter().find(|r| r["kind"] == "step").unwrap();
+    assert_eq!(divergence["difference"], step["differences"][0]);
+    assert!(step["thought"].as_array().is_some_and(|t| t.iter().any(|t| t["logprob_a"].is_number())), "{step}");
+    let summary = records.last().unwrap();
+    assert_eq!(summary["same"], false);
+    assert_eq!(
+        kinds.iter().filter(|k| **k == "step").count() as u64,
+        summary["steps"].as_u64().unwrap() - summary["steps_same"].as_u64().unwrap()
+    );
+}
+
+#[test]
+fn what_two_recordings_say_reaches_no_terminal_as_an_escape() {
+    let dir = tempfile::tempdir().unwrap();
+    let text_of = std::fs::read_to_string(golden("failure")).unwrap();
+    let evil = dir.path().join("evil.jsonl");
+    std::fs::write(
+        &evil,
+        text_of.replace("logs(ship)", "logs\\u001b]0;evil\\u0007\\u202e(ship)").replace("\"wait\"", "\"w\\u001b[31mait\""),
+    )
+    .unwrap();
+    for args in [vec!["--all"], vec!["--json"], vec![]] {
+        for episode in ["", "#1"] {
+            let (a, b) = (format!("{}{episode}", golden("failure")), format!("{}{episode}", evil.display()));
+            let output = pilothouse(&[&["diff", &a, &b], args.as_slice()].concat(), dir.path());
+            assert_eq!(code(&output), 3);
+            let all = [output.stdout, output.stderr].concat();
+            assert!(!all.contains(&0x1b) && !all.contains(&0x07) && !text(&all).contains('\u{202e}'), "{}", text(&all));
+        }
+    }
+}
+
 #[test]
 fn the_golden_episodes_verify() {
     let dir = tempfile::tempdir().unwrap();

@@ -11,9 +11,11 @@ use crate::source::{LiveSource, Probe, RecordingSource};
 use crate::state::DashState;
 use crate::ui::backstage::{Ask, Backstage, Forked, News, Opened};
 use crate::ui::desk::Recorded;
+use crate::ui::diff;
 use crate::ui::lang::tr;
 use crate::ui::watches::{Gauge, Watched};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,13 +33,16 @@ pub struct Crew {
     /// How runs that go on from a recording are set up, and the last of them.
     config: Config,
     forked: Arc<Mutex<Option<ForkedRun>>>,
+    /// Set, it ends the comparison that was asked for last.
+    diff_cancelled: Arc<AtomicBool>,
 }
 
 impl Crew {
     pub fn new(recordings: Option<PathBuf>, own: Option<PathBuf>, config: &Config) -> Self {
         let (sender, results) = channel();
         let (plan, config) = (Some(BenchPlan::new(config)), config.clone());
-        Self { sender, results, recordings, own, plan, bench: None, config, forked: Arc::default() }
+        let (forked, diff_cancelled) = Default::default();
+        Self { sender, results, recordings, own, plan, bench: None, config, forked, diff_cancelled }
     }
 
     /// The run that goes on from the recording, for whoever outlives the console.
@@ -78,6 +83,17 @@ impl Backstage for Crew {
                 let directories = self.recordings.clone().into_iter().chain(self.own.as_deref().and_then(Path::parent).map(Path::to_owned));
                 let directories: std::collections::BTreeSet<PathBuf> = directories.collect();
                 self.begin(move || News::Catalogue(catalogue(directories.iter())))
+            }
+            Ask::Diff(ask) => {
+                self.diff_cancelled.store(true, Ordering::Relaxed);
+                self.diff_cancelled = Arc::default();
+                let (cancelled, own) = (self.diff_cancelled.clone(), self.own.clone());
+                let sides = diff::resolved(&ask, own.as_deref())?;
+                self.begin(move || News::Diff(ask, diff::compared(sides, &|| cancelled.load(Ordering::Relaxed))))
+            }
+            Ask::CancelDiff => {
+                self.diff_cancelled.store(true, Ordering::Relaxed);
+                Ok(())
             }
             Ask::Open { path, at } => {
                 let asked = path.clone();

@@ -102,6 +102,9 @@ pub enum Cmd {
     Recordings(RecordingsArgs),
     /// Pack a recording that has ended: NAME.jsonl becomes NAME.jsonl.zst
     Seal(SealArgs),
+    /// Compare two episodes, branches or recordings: where they part, and what it cost
+    #[command(after_help = DIFF_CODES)]
+    Diff(DiffArgs),
     /// Train an agent
     #[command(subcommand)]
     Train(TrainCmd),
@@ -216,6 +219,7 @@ pub enum ScreenArg {
     Training,
     Memory,
     Log,
+    Diff,
 }
 
 impl From<ScreenArg> for ScreenId {
@@ -228,6 +232,7 @@ impl From<ScreenArg> for ScreenId {
             ScreenArg::Training => ScreenId::Training,
             ScreenArg::Memory => ScreenId::Memory,
             ScreenArg::Log => ScreenId::Log,
+            ScreenArg::Diff => ScreenId::Diff,
         }
     }
 }
@@ -351,6 +356,30 @@ pub struct SealArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Printed under the help of `diff`.
+pub const DIFF_CODES: &str =
+    "Exit codes: 0 nothing differs, 2 usage, 3 something differs, 4 damaged or unfinished input of which what was read is the same.";
+
+/// Flags of `diff`.
+#[derive(Clone, Debug, Args)]
+pub struct DiffArgs {
+    /// A recording, or an episode of one
+    #[arg(value_name = "FILE[#[LANE:]EPISODE]")]
+    pub a: String,
+    /// What it is compared with; [LANE:]EPISODE alone is of the same file; without it, a branch is compared with what it goes on from
+    #[arg(value_name = "FILE[#[LANE:]EPISODE]")]
+    pub b: Option<String>,
+    /// Show all steps, and all pairs of episodes
+    #[arg(long)]
+    pub all: bool,
+    /// Steps to show before and behind the first that differs
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub around: usize,
+    /// Print JSON Lines: all that differs, with --all also what does not
     #[arg(long)]
     pub json: bool,
 }

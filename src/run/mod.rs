@@ -8,6 +8,7 @@ mod backstage;
 mod bench;
 mod cli;
 mod config;
+mod diff;
 mod eval;
 mod exit;
 mod fork;
@@ -67,6 +68,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Some(Cmd::Replay(args)) => replay::replay(&args, &cli.global),
         Some(Cmd::Recordings(args)) => recordings::run(&args, &cli.global),
         Some(Cmd::Seal(args)) => recordings::seal_all(&args),
+        Some(Cmd::Diff(args)) => diff::diff(&args),
         Some(Cmd::Config(command)) => config::run(&command, &cli.global),
         None => live::run(&cli.run, &cli.global),
     }

@@ -5,6 +5,7 @@
 //! Test: `cargo test --lib source::`, `cargo test --test one_path`.
 
 mod book;
+pub mod diff;
 mod live;
 mod recording;
 mod study;

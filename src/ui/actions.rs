@@ -79,6 +79,14 @@ pub enum Action {
     Fork,
     Branches,
     Override,
+    /// By `:`, with two episodes or a file.
+    Diff,
+    MarkEpisode,
+    DiffMarked,
+    /// Which of the two the next step into the recording is of.
+    SideA,
+    SideB,
+    FoldSame,
     MarkForCompare,
     Compare,
     Evaluate,
@@ -139,6 +147,10 @@ pub enum Scope {
     List,
     Checkpoints,
     Alerts,
+    /// The list of episodes.
+    Episodes,
+    /// The two episodes that are compared.
+    Diff,
 }
 
 impl Scope {
@@ -147,7 +159,7 @@ impl Scope {
         let wide = match screen {
             ScreenId::Checkpoints => Some(Scope::Checkpoints),
             ScreenId::Alerts => Some(Scope::Alerts),
-            ScreenId::Live | ScreenId::Replay | ScreenId::Training | ScreenId::Memory | ScreenId::Log => None,
+            ScreenId::Live | ScreenId::Replay | ScreenId::Training | ScreenId::Memory | ScreenId::Log | ScreenId::Diff => None,
         };
         pane.spec().scopes.iter().copied().chain(wide).chain([Scope::Anywhere]).collect()
     }
@@ -161,6 +173,8 @@ impl Scope {
             Scope::List => "in a list",
             Scope::Checkpoints => "on checkpoints",
             Scope::Alerts => "on alerts",
+            Scope::Episodes => "in episodes",
+            Scope::Diff => "in a diff",
         }
     }
 }
@@ -237,6 +251,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Screen(ScreenId::Training), "training", &["g t"], Nothing, "screen: curves and evaluations of training"),
     entry(Action::Screen(ScreenId::Memory), "memory", &["g m"], Nothing, "screen: what the agent sees, keeps and forgets"),
     entry(Action::Screen(ScreenId::Log), "log", &["g ?"], Nothing, "screen: the log"),
+    entry(Action::Screen(ScreenId::Diff), "side-by-side", &["g d"], Nothing, "screen: what :diff has compared, step by step"),
     entry(Action::TogglePause, "toggle", &["space"], Run, "pause or resume; at the end of a replay, play it again"),
     entry(Action::StepDecision, "step", &["."], Run, "go on by one decision"),
     entry(Action::StepPhase, "phase", &[">"], Run, "go on by one phase"),
@@ -311,6 +326,13 @@ pub const ACTIONS: &[Entry] = &[
         Run,
         "go on from before this step, beside what runs, or live from a recording; [LANE:]EPISODE/STEP names another episode",
     ),
+    with(
+        Action::Diff,
+        "diff",
+        "[[LANE:]EPISODE [LANE:]EPISODE|FILE]",
+        Nothing,
+        "compare two episodes, this recording with another, or by itself this branch with what it goes on from",
+    ),
     with(Action::Branches, "branches", "", Nothing, "the episodes that go on from steps of others"),
     Entry {
         action: Action::Override,
@@ -371,6 +393,18 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Checkpoints, Action::RollBack, "rollback", &["R"], Unbuilt, "serve the one before again"),
     local(Scope::Checkpoints, Action::AbortCanary, "abort", &["X"], Unbuilt, "end the canary"),
     local(Scope::Checkpoints, Action::Undo, "undo", &["u"], Unbuilt, "take the last swap back, within ten minutes"),
+    local(Scope::Episodes, Action::MarkEpisode, "mark-episode", &["x"], Nothing, "mark for compare"),
+    local(
+        Scope::Episodes,
+        Action::DiffMarked,
+        "diff-marked",
+        &["d"],
+        Nothing,
+        "compare the two that are marked, or the marked and the chosen one",
+    ),
+    local(Scope::Diff, Action::SideA, "side-a", &["left"], Nothing, "enter goes to the step of A"),
+    local(Scope::Diff, Action::SideB, "side-b", &["right"], Nothing, "enter goes to the step of B"),
+    local(Scope::Diff, Action::FoldSame, "fold-same", &["z a"], Nothing, "fold steps that are the same, and unfold them"),
     local(Scope::Alerts, Action::Acknowledge, "ack", &["a"], Unbuilt, "say that you have seen it"),
     local(Scope::Alerts, Action::Silence, "silence", &["z"], Unbuilt, "silence the chosen alert for a while"),
     local(Scope::Alerts, Action::Unsilence, "unsilence", &["Z"], Unbuilt, "end its silence"),
@@ -469,7 +503,17 @@ impl Action {
             | Action::Seek
             | Action::ContinueBack
             | Action::EpisodeList => Group::Replay,
-            Action::Screen(_) | Action::Inspect | Action::Open => Group::Screens,
+            Action::Screen(
+                ScreenId::Live
+                | ScreenId::Replay
+                | ScreenId::Checkpoints
+                | ScreenId::Alerts
+                | ScreenId::Training
+                | ScreenId::Memory
+                | ScreenId::Log,
+            )
+            | Action::Inspect
+            | Action::Open => Group::Screens,
             Action::Up
             | Action::Down
             | Action::PageUp
@@ -544,6 +588,13 @@ impl Action {
             | Action::Fork
             | Action::Branches
             | Action::Override
+            | Action::Diff
+            | Action::MarkEpisode
+            | Action::DiffMarked
+            | Action::SideA
+            | Action::SideB
+            | Action::FoldSame
+            | Action::Screen(ScreenId::Diff)
             | Action::Pin
             | Action::Canary
             | Action::Promote
@@ -600,7 +651,9 @@ mod tests {
 
     #[test]
     fn no_key_stands_twice_in_a_scope_and_no_name_anywhere() {
-        for scope in [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts] {
+        for scope in
+            [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Episodes, Scope::Diff]
+        {
             let keys: Vec<&str> = ACTIONS.iter().filter(|e| e.scope == scope).flat_map(|e| e.keys).copied().collect();
             assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{scope:?}");
             for key in &keys {

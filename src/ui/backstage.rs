@@ -4,6 +4,7 @@
 
 use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
+use super::diff::{Compared, DiffAsk};
 use super::watches::Watched;
 use crate::event::{EpisodeId, LaneId, StepIndex, Variation};
 use crate::source::{FrameSource, Probe};
@@ -30,6 +31,9 @@ pub enum Ask {
         at: StepIndex,
         with: Variation,
     },
+    /// Compare two episodes, or two recordings. It takes the place of what was to be compared before.
+    Diff(DiffAsk),
+    CancelDiff,
 }
 
 /// About checkpoints. Evaluations are on the held-out seeds from 0 on, as many as said.
@@ -51,6 +55,8 @@ pub enum News {
     Catalogue(Vec<Recorded>),
     Opened(Opened),
     Forked(Forked),
+    /// What came of an ask; unset where it was given up.
+    Diff(DiffAsk, Option<Result<Arc<Compared>, String>>),
 }
 
 #[derive(Debug)]
@@ -126,7 +132,8 @@ impl Backstage for Nobody {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         match ask {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
-            Ask::CancelBench | Ask::Catalogue => Ok(()),
+            Ask::CancelBench | Ask::CancelDiff | Ask::Catalogue => Ok(()),
+            Ask::Diff(_) => Err("nobody here compares recordings".into()),
             Ask::Open { .. } | Ask::Fork { .. } => Err("nobody here opens recordings".into()),
         }
     }

@@ -3,6 +3,7 @@
 
 use super::backstage::{Ask, Forked, News, Opened};
 use super::bench::Bench;
+use super::diff::DiffDesk;
 use super::panes::Hits;
 use super::stops::Stops;
 use super::view::EpisodeSort;
@@ -19,6 +20,8 @@ pub struct Desk {
     /// What was found out about the open recording; empty on a live run.
     pub replay: ReplayDesk,
     pub stops: Stops,
+    /// What was compared last.
+    pub diff: DiffDesk,
     /// Rows of the live chain that hold what is searched for.
     pub hits: Hits,
     /// Recordings of the state directory, newest first; unset until they are listed.
@@ -167,6 +170,8 @@ impl Desk {
     pub fn asked(&mut self, ask: &Ask) {
         match ask {
             Ask::Bench(ask) => self.bench.asked(ask),
+            Ask::Diff(ask) => self.diff.asked(ask),
+            Ask::CancelDiff => self.diff.cancelled(),
             Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Fork { .. } => {}
         }
     }
@@ -184,6 +189,7 @@ impl Desk {
                 self.forked = Some(forked);
                 None
             }
+            News::Diff(ask, found) => self.diff.take(ask, found),
             News::Opened(opened) => {
                 self.opened.push(opened);
                 None

@@ -11,6 +11,9 @@ pub fn search(text: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     if view.screen == ScreenId::Replay {
         return panes::replay::search(text, view, facts);
     }
+    if view.screen == ScreenId::Diff {
+        return panes::diff::search(text, view, facts);
+    }
     view.search = text.to_lowercase();
     let found = chain::matches(view, facts.state, &facts.desk.hits);
     let here = here(view, facts);
@@ -37,6 +40,9 @@ fn nearest(places: &[Seq], here: Seq, forward: bool) -> Option<Seq> {
 }
 
 pub fn to_match(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
+    if view.screen == ScreenId::Diff {
+        return panes::diff::to_next(view, facts, forward);
+    }
     if view.search.is_empty() {
         return vec![Effect::Notice(tr!("nothing is searched for; / begins"))];
     }

@@ -14,6 +14,7 @@ mod chrome;
 mod complete;
 mod copy;
 pub mod desk;
+pub mod diff;
 mod export;
 mod find;
 pub mod keymap;

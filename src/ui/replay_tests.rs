@@ -6,6 +6,7 @@ use crate::source::{Probe, Quest};
 use crate::state::RowKind;
 use crate::ui::backstage::{Ask, Backstage, News, Opened};
 use crate::ui::desk::Recorded;
+use crate::ui::diff;
 use crate::ui::watches::{Gauge, Watched};
 use std::sync::{Arc, Mutex};
 
@@ -37,7 +38,12 @@ impl Backstage for Stage {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         self.asked.lock().unwrap().push(ask.clone());
         match ask {
-            Ask::Bench(_) | Ask::CancelBench | Ask::Fork { .. } => {}
+            Ask::Bench(_) | Ask::CancelBench | Ask::CancelDiff | Ask::Fork { .. } => {}
+            Ask::Diff(ask) => {
+                let sides = diff::resolved(&ask, Some(&file("success")))?;
+                let compared = diff::compared(sides, &|| false);
+                self.news.push(News::Diff(ask, compared));
+            }
             Ask::Catalogue => self.news.push(News::Catalogue(vec![recorded("failure"), recorded("gone")])),
             Ask::Open { path, at } => {
                 let asked = path.clone();
@@ -68,7 +74,7 @@ impl Backstage for Stage {
     }
 }
 
-fn file(name: &str) -> PathBuf {
+pub(super) fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("recordings/{name}.jsonl"))
 }
 
@@ -85,7 +91,7 @@ fn recorded(name: &str) -> Recorded {
 }
 
 /// The replay screen at the beginning of a recording, all of it read.
-fn opened(name: &str, size: (u16, u16)) -> App {
+pub(super) fn opened(name: &str, size: (u16, u16)) -> App {
     let source = RecordingSource::open(&file(name), MonotonicClock::start()).unwrap();
     let mut app = app(Box::new(source), size);
     app.backstage = Box::new(Stage::default());
@@ -109,7 +115,7 @@ fn settle(app: &mut App) {
     }
 }
 
-fn keys(app: &mut App, text: &str) {
+pub(super) fn keys(app: &mut App, text: &str) {
     type_keys(app, text);
     settle(app);
 }

@@ -62,6 +62,14 @@ fn screen(id: ScreenId, size: (u16, u16), tier: Tier) -> Buffer {
         }
         app.notice.clear();
         app
+    } else if id == ScreenId::Diff {
+        let mut app = replay(size);
+        app.desk.diff.compared = Some(diff_screen::compared());
+        app.view.go(id);
+        for _ in 0..50 {
+            app.take_frames().unwrap();
+        }
+        app
     } else {
         let (mut app, _) = live(size);
         app.state = busy();

@@ -142,7 +142,13 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
             view.go(screen);
             match screen {
                 ScreenId::Checkpoints => panes::checkpoints::enter(view, facts),
-                ScreenId::Live | ScreenId::Replay | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => Vec::new(),
+                ScreenId::Live
+                | ScreenId::Replay
+                | ScreenId::Alerts
+                | ScreenId::Training
+                | ScreenId::Memory
+                | ScreenId::Log
+                | ScreenId::Diff => Vec::new(),
             }
         }
         Action::Search => vec![Effect::OpenSearch],
@@ -157,7 +163,9 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
             // With nothing left to be closed, it leads out of the work that was begun here.
             let cancels = was_plain && view.screen == ScreenId::Checkpoints && facts.desk.bench.is_busy();
             let cancel = if cancels { panes::checkpoints::cancel(facts) } else { Vec::new() };
-            [vec![Effect::Close], cancel].concat()
+            let diffs = was_plain && view.screen == ScreenId::Diff && facts.desk.diff.is_asked();
+            let cancel_diff = if diffs { panes::diff::cancel() } else { Vec::new() };
+            [vec![Effect::Close], cancel, cancel_diff].concat()
         }
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
@@ -251,12 +259,19 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::RewindToStop if facts.playback.is_some() => stops::run_on(false, facts),
         Action::RewindToStop => branch::rewind_to_stop(view, facts),
         Action::Fork => branch::fork(argument, view, facts),
+        Action::Diff => panes::diff::ask(argument, view, facts),
+        Action::MarkEpisode => panes::diff::mark(view, facts),
+        Action::DiffMarked => panes::diff::ask_marked(view, facts),
+        Action::SideA => panes::diff::side(view, false),
+        Action::SideB => panes::diff::side(view, true),
+        Action::FoldSame => panes::diff::fold(view),
         Action::Branches => branch::list(facts),
         Action::Override => branch::override_decision(argument, view),
         Action::MarkForCompare => panes::checkpoints::mark(view, facts),
         Action::Compare => panes::checkpoints::compare(view, facts),
         Action::Evaluate => panes::checkpoints::evaluate(view, facts),
         Action::Verify => panes::checkpoints::verify(view, facts),
+        Action::Cancel if facts.desk.diff.is_asked() => panes::diff::cancel(),
         Action::Cancel => panes::checkpoints::cancel(facts),
         Action::Promote => panes::checkpoints::promote(view, facts),
         // `objection` has told that they are not built.

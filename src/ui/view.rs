@@ -5,6 +5,7 @@ use super::keymap::KeyMap;
 use super::lang::Lang;
 pub use super::panes::checkpoints::Shelf;
 pub use super::panes::curves::ChartView;
+pub use super::panes::diff::DiffView;
 pub use super::panes::log::LogView;
 use super::theme::{Caps, Theme};
 use crate::event::{EpisodeId, LaneId, Pace, Seq};
@@ -25,11 +26,21 @@ pub enum ScreenId {
     Training,
     Memory,
     Log,
+    /// Two episodes, or two recordings, side by side.
+    Diff,
 }
 
 impl ScreenId {
-    pub const ALL: [ScreenId; 7] =
-        [ScreenId::Live, ScreenId::Replay, ScreenId::Checkpoints, ScreenId::Alerts, ScreenId::Training, ScreenId::Memory, ScreenId::Log];
+    pub const ALL: [ScreenId; 8] = [
+        ScreenId::Live,
+        ScreenId::Replay,
+        ScreenId::Checkpoints,
+        ScreenId::Alerts,
+        ScreenId::Training,
+        ScreenId::Memory,
+        ScreenId::Log,
+        ScreenId::Diff,
+    ];
 
     /// Its panes, in the order of the digits that focus them; the first has the focus at the beginning.
     pub fn panes(self) -> &'static [PaneId] {
@@ -41,6 +52,7 @@ impl ScreenId {
             ScreenId::Training => &[PaneId::Curves, PaneId::Vitals, PaneId::Evaluations],
             ScreenId::Memory => &[PaneId::Memory, PaneId::Prompt, PaneId::Recall],
             ScreenId::Log => &[PaneId::Log],
+            ScreenId::Diff => &[PaneId::Steps, PaneId::StepDetail, PaneId::DiffSummary],
         }
     }
 
@@ -54,6 +66,7 @@ impl ScreenId {
             ScreenId::Training => "training",
             ScreenId::Memory => "memory",
             ScreenId::Log => "log",
+            ScreenId::Diff => "diff",
         }
     }
 }
@@ -88,6 +101,9 @@ pub enum PaneId {
     Recall,
     /// Only above the others.
     Request,
+    Steps,
+    StepDetail,
+    DiffSummary,
 }
 
 impl PaneId {
@@ -255,6 +271,7 @@ pub struct View {
     /// Nobody was here before: the hints say what to begin with.
     pub newcomer: bool,
     pub replay: ReplayView,
+    pub diff: DiffView,
 }
 
 impl View {

@@ -73,6 +73,7 @@ impl App {
     /// Sits down at a recording that was opened. The live run is parked and goes on; another recording gives way.
     fn sit_down(&mut self, opened: Opened) {
         self.change_seat();
+        let jump = self.view.diff.jump.take().filter(|(at, _)| Some(*at) == opened.at);
         let mut view = carried(&self.view);
         view.go(ScreenId::Replay);
         let before = Seat {
@@ -92,6 +93,9 @@ impl App {
         if let Some((lane, episode)) = opened.at {
             self.view.lane = lane;
             self.desk.replay.looking = Some(Looking { what: Sought::Episode(lane, episode), from: Seq(0), forward: true });
+        }
+        if let Some((_, seq)) = jump {
+            self.seek(seq);
         }
         self.notice = tr!("opened; gl goes back to the live run, which goes on");
     }
@@ -127,7 +131,7 @@ impl App {
         let seat = *seat;
         self.source = seat.source;
         self.state = seat.state;
-        self.view = seat.view;
+        self.view = View { diff: std::mem::take(&mut self.view.diff), ..seat.view };
         self.view.go(ScreenId::Live);
         self.desk.stops = seat.stops;
         self.playback = seat.playback;
@@ -481,6 +485,7 @@ fn carried(view: &View) -> View {
         rules_filter: view.rules_filter.clone(),
         log: LogView { filter: view.log.filter.clone(), level: view.log.level, ..LogView::default() },
         replay: ReplayView { filter: view.replay.filter.clone(), sort: view.replay.sort, ..ReplayView::default() },
+        diff: view.diff.clone(),
         ..View::default()
     }
 }

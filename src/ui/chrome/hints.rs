@@ -88,8 +88,14 @@ fn word(action: Action, cx: &Context<'_>) -> Option<String> {
         tr!("cmd")
     } else if action == Action::FocusNext {
         tr!("next pane")
-    } else if action == Action::MarkForCompare {
+    } else if action == Action::MarkForCompare || action == Action::MarkEpisode {
         tr!("mark")
+    } else if action == Action::DiffMarked {
+        tr!("diff")
+    } else if cx.view.screen == ScreenId::Diff && cx.view.search.is_empty() && action == Action::NextMatch {
+        tr!("next difference")
+    } else if cx.view.screen == ScreenId::Diff && cx.view.search.is_empty() && action == Action::PreviousMatch {
+        tr!("difference before")
     } else if action == Action::PreviousEpisode {
         tr!("ep before")
     } else if action == Action::NextEpisode {
@@ -150,6 +156,7 @@ fn of_screen(cx: &Context<'_>) -> &'static [Action] {
             Action::Undo,
         ],
         ScreenId::Alerts => &[Action::Acknowledge, Action::Silence, Action::Unsilence, Action::DryRun, Action::EditRules],
+        ScreenId::Diff => &[Action::Open, Action::NextMatch, Action::PreviousMatch, Action::FoldSame, Action::SideA, Action::SideB],
         ScreenId::Training | ScreenId::Log => &[],
     }
 }
@@ -159,6 +166,8 @@ fn of_pane(cx: &Context<'_>) -> &'static [Action] {
     match Scope::of(cx.view.screen, pane).first().copied().unwrap_or(Scope::Anywhere) {
         Scope::Chain => &[Action::Fold, Action::Detail, Action::Search, Action::Break, Action::Continue, Action::Slower, Action::Faster],
         Scope::Chart => &[Action::SmoothMore, Action::LogAxis, Action::XAxis, Action::Cursor, Action::ZoomIn, Action::ZoomOut],
+        Scope::Episodes => &[Action::Open, Action::Sort, Action::Search, Action::MarkEpisode, Action::DiffMarked],
+        Scope::Diff => &[Action::Search],
         Scope::List => &[Action::Open, Action::Sort, Action::Search],
         Scope::Anywhere | Scope::Checkpoints | Scope::Alerts => &[Action::Slower, Action::Faster, Action::Search],
     }

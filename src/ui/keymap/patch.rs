@@ -143,6 +143,7 @@ fn meet(a: Scope, b: Scope) -> bool {
 
 fn hides(narrow: Scope, wide: Scope) -> bool {
     narrow == Scope::List && matches!(wide, Scope::Checkpoints | Scope::Alerts)
+        || matches!(narrow, Scope::Episodes | Scope::Diff) && wide == Scope::List
 }
 
 fn told(a: &Binding, b: &Binding) -> String {

@@ -80,7 +80,7 @@ fn texts() -> BTreeMap<String, String> {
         add(entry.help.to_owned(), "help of an action");
         add(format!("command {}", entry.name), "name of an action");
     }
-    for scope in [Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts] {
+    for scope in [Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Episodes, Scope::Diff] {
         add(scope.place().to_owned(), "place of a scope");
     }
     Group::ALL.iter().for_each(|g| add(g.title().to_owned(), "page of the menu"));

@@ -68,9 +68,13 @@ pub fn arrange(w: u16, h: u16, view: &View) -> Layout {
     let mut layout = Layout { framed, ..Layout::default() };
     match view.screen {
         ScreenId::Live => live(&mut layout, tier, (w, h), view),
-        ScreenId::Replay | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => {
-            other(&mut layout, tier, (w, h), view)
-        }
+        ScreenId::Replay
+        | ScreenId::Checkpoints
+        | ScreenId::Alerts
+        | ScreenId::Training
+        | ScreenId::Memory
+        | ScreenId::Log
+        | ScreenId::Diff => other(&mut layout, tier, (w, h), view),
     }
     if let Some(popup) = view.popup {
         layout.popup = Some((popup, popup_area(w, h)));
@@ -101,10 +105,12 @@ fn other(layout: &mut Layout, tier: Tier, (w, h): (u16, u16), view: &View) {
         ScreenId::Live | ScreenId::Log => layout.panes.push((view.focus, whole)),
         ScreenId::Replay if compact => replay_compact(layout, whole, view),
         ScreenId::Replay => replay(layout, whole),
-        ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory if compact => two(layout, whole, view),
+        ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Diff if compact => {
+            two(layout, whole, view)
+        }
         ScreenId::Checkpoints | ScreenId::Alerts => list_above(layout, whole, view.screen),
         ScreenId::Memory if tier == Tier::Wide => columns(layout, whole, view.screen),
-        ScreenId::Training | ScreenId::Memory => first_left(layout, whole, view.screen),
+        ScreenId::Training | ScreenId::Memory | ScreenId::Diff => first_left(layout, whole, view.screen),
     }
 }
 

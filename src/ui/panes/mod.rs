@@ -6,6 +6,7 @@ mod chain_rows;
 mod chain_sheet;
 pub mod checkpoints;
 pub mod curves;
+pub mod diff;
 mod gpu;
 mod heat;
 mod hits;

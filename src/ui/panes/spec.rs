@@ -2,7 +2,7 @@
 //! `pane`; a row says what differs.
 
 use super::replay::{self, Scene, episodes, transcript};
-use super::{Motion, Pane, alerts, chain, checkpoints, curves, gpu, lines, log, memory, recall, reward, rules, strips, tools};
+use super::{Motion, Pane, alerts, chain, checkpoints, curves, diff, gpu, lines, log, memory, recall, reward, rules, strips, tools};
 use crate::ui::actions::Scope;
 use crate::ui::lang::tr;
 use crate::ui::records;
@@ -158,7 +158,7 @@ impl PaneId {
             },
             PaneId::Episodes => PaneSpec {
                 tab_short: Some(|| tr!("eps")),
-                scopes: &[Scope::List],
+                scopes: &[Scope::Episodes, Scope::List],
                 travel: Travel::Own(replay::scroll_episodes),
                 click: replay::click_episodes,
                 open: replay::open_pick,
@@ -255,6 +255,33 @@ impl PaneId {
                 }),
                 records: records::episode,
                 ..pane("Compressed memory", || tr!("recall"), recall::draw_recall)
+            },
+            PaneId::Steps => PaneSpec {
+                scopes: &[Scope::Diff, Scope::List],
+                travel: Travel::Own(diff::scroll),
+                click: diff::click,
+                open: diff::open,
+                records: |s| Ok(diff::records(s)),
+                in_view: |_, s| Some(diff::cursor(s)),
+                ..pane("Side by side", || tr!("steps"), diff::steps::draw)
+            },
+            PaneId::StepDetail => PaneSpec {
+                scopes: &[Scope::Diff, Scope::List],
+                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
+                    lines::scroll_max(diff::detail::lines(s, width, glyphs).len(), height)
+                }),
+                open: diff::open,
+                records: |s| Ok(diff::detail::records(s)),
+                in_view: |records, _| (!records.is_empty()).then_some(0),
+                ..pane("This step", || tr!("step"), diff::detail::draw)
+            },
+            PaneId::DiffSummary => PaneSpec {
+                scopes: &[Scope::Diff],
+                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
+                    lines::scroll_max(diff::summary::lines(s, width, glyphs).len(), height)
+                }),
+                records: |s| Ok(diff::summary::records(s)),
+                ..pane("Summary", || tr!("summary"), diff::summary::draw)
             },
             PaneId::Request => PaneSpec {
                 travel: Travel::Lines(|s, glyphs, _, inside| tools::request_scroll_max(s.state, s.view, inside, glyphs.ambiguous)),

@@ -131,6 +131,16 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// Two numbers with as few digits as tell them apart.
+pub fn apart(a: Option<f64>, b: Option<f64>) -> [String; 2] {
+    let fixed = |v: f64| if v.is_finite() { format!("{v:.5}") } else { number(v) };
+    let exact = |v: f64| if v.is_finite() { format!("{v}") } else { number(v) };
+    let shown = |text: &dyn Fn(f64) -> String| [a, b].map(|v| or_unset(v, text));
+    let ways = [shown(&number), shown(&fixed)];
+    let is_same = |[a, b]: &[String; 2]| a == b;
+    ways.into_iter().find(|w| !is_same(w) || a == b).unwrap_or_else(|| shown(&exact))
+}
+
 /// `1 step`, `2 steps`.
 pub fn counted(n: u64, singular: &str) -> String {
     // A catalogue has the plural; one form is enough for the languages that there are.

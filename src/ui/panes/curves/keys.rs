@@ -40,9 +40,16 @@ impl Target {
 pub fn pane(view: &View) -> PaneId {
     match (view.active(), view.screen) {
         (PaneId::Curves, _) | (_, ScreenId::Training) => PaneId::Curves,
-        (_, ScreenId::Live | ScreenId::Replay | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Memory | ScreenId::Log) => {
-            PaneId::Reward
-        }
+        (
+            _,
+            ScreenId::Live
+            | ScreenId::Replay
+            | ScreenId::Checkpoints
+            | ScreenId::Alerts
+            | ScreenId::Memory
+            | ScreenId::Log
+            | ScreenId::Diff,
+        ) => PaneId::Reward,
     }
 }
 

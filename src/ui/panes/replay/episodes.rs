@@ -6,7 +6,7 @@ use crate::source::Episode;
 use crate::ui::desk::{Order, Recorded};
 use crate::ui::lang::tr;
 use crate::ui::panes::lines::more;
-use crate::ui::panes::{Motion, Pane, notice};
+use crate::ui::panes::{Motion, Pane, diff, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
 use crate::ui::widgets::{Canvas, Role, format, text};
 use ratatui::layout::Rect;
@@ -505,6 +505,7 @@ fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, 
             if scene.episode() == Some((item.lane, item.episode)) {
                 inner.text(1, y, "*", Role::Strong);
             }
+            draw_mark(inner, y, scene, &Pick::Episode(item.lane, item.episode));
             let name = if lanes { format!("{}:{}", item.lane, item.episode) } else { item.episode.to_string() };
             inner.text_before(columns.episode, y, &name, Role::Text);
             inner.text_before(columns.episode_return, y, &format::or_unset(item.episode_return, |r| format!("{r:.2}")), Role::Text);
@@ -526,8 +527,16 @@ fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, 
             inner.text_upto(1, width, y, &format!(" {text} "), Role::Title);
         }
         Line::Recording(recorded) => {
+            draw_mark(inner, y, scene, &Pick::Recording(recorded.path.clone()));
             inner.text_upto(2, width, y, &row_text(recorded), Role::Text);
         }
+    }
+}
+
+/// Which side of a comparison a row is marked as.
+fn draw_mark(inner: &mut Canvas<'_>, y: u16, scene: Scene<'_>, pick: &Pick) {
+    if let Some(letter) = diff::mark_of(scene, pick) {
+        inner.text(1, y, letter, Role::Mark);
     }
 }
 

@@ -225,9 +225,13 @@ pub fn place(view: &View, state: &DashState, desk: &Desk, playback: Option<&Play
     let scene = Scene { state, desk, view, playback };
     let (is_placed, row) = match view.screen {
         ScreenId::Replay => (view.replay.place.is_some(), cursor_row(scene)),
-        ScreenId::Live | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => {
-            (view.place.is_some(), chain::cursor_row(view, state))
-        }
+        ScreenId::Live
+        | ScreenId::Checkpoints
+        | ScreenId::Alerts
+        | ScreenId::Training
+        | ScreenId::Memory
+        | ScreenId::Log
+        | ScreenId::Diff => (view.place.is_some(), chain::cursor_row(view, state)),
     };
     match playback {
         Some(playback) if !is_placed => Some(playback.head),
