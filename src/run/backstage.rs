@@ -1,7 +1,9 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
+use super::bundle::{Redactor, Span, Wish, make};
 use crate::cond::{CondError, Condition, Expression, Variable};
+use crate::config::Config;
 use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq};
 use crate::journal::{Recording, label, stem};
 use crate::source::{Probe, RecordingSource};
@@ -25,12 +27,46 @@ pub struct Crew {
     /// How checkpoints are to be evaluated, until the bench is started.
     plan: Option<BenchPlan>,
     bench: Option<Bench>,
+    bundles: Option<Bundles>,
+}
+
+/// What it takes to make bundles.
+struct Bundles {
+    config: Config,
+    /// What came in a bundle: what the console calls it, and where it lies.
+    unpacked: Option<(String, PathBuf)>,
 }
 
 impl Crew {
     pub fn new(recordings: Option<PathBuf>, own: Option<PathBuf>, plan: BenchPlan) -> Self {
         let (sender, results) = channel();
-        Self { sender, results, recordings, own, plan: Some(plan), bench: None }
+        Self { sender, results, recordings, own, plan: Some(plan), bench: None, bundles: None }
+    }
+
+    /// Makes bundles too.
+    pub fn with_bundles(mut self, config: &Config, unpacked: Option<(String, PathBuf)>) -> Self {
+        self.bundles = Some(Bundles { config: config.clone(), unpacked });
+        self
+    }
+
+    fn bundle(&self, recording: Option<&str>, argument: &str) -> Result<(), String> {
+        let Some(Bundles { config, unpacked }) = &self.bundles else { return Err(tr!("no bundles are made here")) };
+        let there = unpacked.as_ref().filter(|(name, _)| recording == Some(name));
+        let path = match (recording, there) {
+            (_, Some((_, path))) => path.clone(),
+            (Some(name), None) => PathBuf::from(name),
+            (None, None) => self.own.clone().ok_or_else(|| tr!("this run is not recorded: there is nothing to pack"))?,
+        };
+        let (span, output) = bundle_words(argument)?;
+        let config = config.clone();
+        self.begin(move || {
+            let wish = Wish { output: Some(output.unwrap_or_else(|| free_name(&path))), recording: path, span };
+            News::Told(match make(&wish, &config, &Redactor::of_process()) {
+                Ok(made) if made.findings.is_empty() => tr!("packed into {told}", told = made.told()),
+                Ok(made) => tr!("packed, though it is not whole, into {told}", told = made.told()),
+                Err(failure) => tr!("not packed: {why}", why = failure.message),
+            })
+        })
     }
 
     /// Does the work in a thread of its own.
@@ -62,6 +98,7 @@ impl Backstage for Crew {
                 let directories: std::collections::BTreeSet<PathBuf> = directories.collect();
                 self.begin(move || News::Catalogue(catalogue(directories.iter())))
             }
+            Ask::Bundle { recording, argument } => self.bundle(recording.as_deref(), &argument),
             Ask::Open { path, at } => {
                 let asked = path.clone();
                 let path = path.or_else(|| self.own.clone()).ok_or("this run is not recorded: there is nothing to open")?;
@@ -100,6 +137,28 @@ impl Backstage for Crew {
     fn condition_names(&self) -> Vec<String> {
         Variable::names_with_fields()
     }
+}
+
+/// `[last 10m] [FILE]`.
+fn bundle_words(argument: &str) -> Result<(Span, Option<PathBuf>), String> {
+    let (first, rest) = argument.split_once(' ').unwrap_or((argument, ""));
+    let (span, file) = if first == "last" {
+        let (last, file) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+        (Span::of(Some(last), None)?, file)
+    } else {
+        (Span::Whole, argument)
+    };
+    let file = file.trim();
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?));
+    let path = file.strip_prefix("~/").and_then(|rest| Some(home()?.join(rest))).unwrap_or_else(|| file.into());
+    Ok((span, (!file.is_empty()).then_some(path)))
+}
+
+/// A bundle's name here that is not taken.
+fn free_name(recording: &Path) -> PathBuf {
+    let name = label(recording).unwrap_or_else(|| "recording".into());
+    let named = |n: u32| PathBuf::from(if n == 1 { format!("{name}.bundle.zip") } else { format!("{name}.{n}.bundle.zip") });
+    (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
 }
 
 /// A longer list is not told in one line.

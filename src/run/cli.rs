@@ -102,6 +102,8 @@ pub enum Cmd {
     Recordings(RecordingsArgs),
     /// Pack a recording that has ended: NAME.jsonl becomes NAME.jsonl.zst
     Seal(SealArgs),
+    /// Pack what an incident needs into one redacted file, which `replay` opens on another machine
+    Bundle(BundleArgs),
     /// Train an agent
     #[command(subcommand)]
     Train(TrainCmd),
@@ -353,6 +355,22 @@ pub struct SealArgs {
     /// Print JSON Lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// Flags of `bundle`.
+#[derive(Clone, Debug, Args)]
+pub struct BundleArgs {
+    /// The recording, which may still be written; else the newest one of the state directory
+    pub recording: Option<PathBuf>,
+    /// Only so much of the run before its end, such as 10m, 90s or 1h30m
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub last: Option<String>,
+    /// Only from this step on: `[lane:]episode/step`, a step of the first episode, or `@seq`
+    #[arg(long, value_name = "STEP", conflicts_with = "last")]
+    pub from: Option<String>,
+    /// Write the bundle to this file, which must not exist yet; else to NAME.bundle.zip here
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Flags of `eval`.

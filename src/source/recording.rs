@@ -4,6 +4,7 @@ use super::study::Study;
 use super::{Book, Frame, FrameSource, Playback, Probe, Quest, SourceError, SourceStatus, Tally, Track};
 use crate::event::{Clock, CommandSender, Envelope, EpisodeId, Event, LaneId, Pace, Seq, StepIndex, StepUnit};
 use crate::journal::{Integrity, Recording};
+use crate::state::DashState;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,13 +104,19 @@ impl RecordingSource {
         &self.recording
     }
 
+    /// The state after an event, wherever the playhead is.
+    pub fn state_at(&mut self, seq: Seq) -> Result<DashState, SourceError> {
+        Ok(self.recording.state_at(seq)?)
+    }
+
     /// Plays a decision a second where the recorded ones are too fast to watch, as those of a run without a screen are.
     pub fn made_watchable(mut self) -> Result<Self, SourceError> {
         let (mut decisions, mut t_ns) = (0u64, 0);
+        let begun_ns = self.recording.base_state()?.t_ns;
         for envelope in self.recording.events_from(Seq(1))?.take(SHOWN_EVENTS) {
             let envelope = envelope?;
             decisions += u64::from(matches!(envelope.event, Event::DecisionSettled(_)));
-            t_ns = envelope.t_ns;
+            t_ns = envelope.t_ns.saturating_sub(begun_ns);
         }
         // Each lane decides for itself.
         let mean_ns = t_ns.saturating_mul(self.lanes()).checked_div(decisions);

@@ -23,6 +23,11 @@ pub enum Ask {
         path: Option<PathBuf>,
         at: Option<(LaneId, EpisodeId)>,
     },
+    /// Pack a recording, by what the console calls it; without one, that which the live run writes.
+    Bundle {
+        recording: Option<String>,
+        argument: String,
+    },
 }
 
 /// About checkpoints. Evaluations are on the held-out seeds from 0 on, as many as said.
@@ -106,6 +111,7 @@ impl Backstage for Nobody {
         match ask {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
             Ask::CancelBench | Ask::Catalogue => Ok(()),
+            Ask::Bundle { .. } => Err("nobody here packs recordings".into()),
             Ask::Open { .. } => Err("nobody here opens recordings".into()),
         }
     }

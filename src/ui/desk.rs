@@ -163,7 +163,7 @@ impl Desk {
     pub fn asked(&mut self, ask: &Ask) {
         match ask {
             Ask::Bench(ask) => self.bench.asked(ask),
-            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } => {}
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } => {}
         }
     }
 

@@ -37,7 +37,7 @@ impl Backstage for Stage {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         self.asked.lock().unwrap().push(ask.clone());
         match ask {
-            Ask::Bench(_) | Ask::CancelBench => {}
+            Ask::Bench(_) | Ask::CancelBench | Ask::Bundle { .. } => {}
             Ask::Catalogue => self.news.push(News::Catalogue(vec![recorded("failure"), recorded("gone")])),
             Ask::Open { path, at } => {
                 let asked = path.clone();
