@@ -102,3 +102,121 @@ pub(super) struct Marked<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<PartMark>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+    use crate::journal::Glance;
+    use std::path::PathBuf;
+
+    fn shift() -> Recording {
+        Recording::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings/shift.jsonl")).unwrap()
+    }
+
+    fn part(dir: &Path, from: u64, upto: u64) -> PathBuf {
+        let path = dir.join(format!("{from}.jsonl.zst"));
+        write_part(&mut shift(), Seq(from), Seq(upto), &path).unwrap();
+        path
+    }
+
+    fn events(recording: &mut Recording, from: u64) -> Vec<String> {
+        let events = recording.events_from(Seq(from)).unwrap();
+        events.map(|e| serde_json::to_string(&*e.unwrap()).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_part_says_of_its_events_and_states_what_the_whole_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut whole, path) = (shift(), part(dir.path(), 500, u64::MAX));
+        for mut part in [Recording::open(&path).unwrap(), Recording::open_above(&path, 0).unwrap()] {
+            assert_eq!((part.base(), part.end(), part.t_ns_end()), (Seq(499), whole.end(), whole.t_ns_end()));
+            assert_eq!(part.integrity().lines(), Vec::<String>::new());
+            assert_eq!(events(&mut part, 1), events(&mut whole, 500));
+            assert_eq!(events(&mut part, 700), events(&mut whole, 700));
+            for seq in [0, 1, 499, 500, 501, 640, 783, 9_999] {
+                assert_eq!(part.state_at(Seq(seq)).unwrap(), whole.state_at(Seq(seq.max(499))).unwrap(), "{seq}");
+            }
+        }
+        let glance = Glance::at(&path).unwrap().unwrap();
+        assert!(glance.ending.is_some_and(|e| e.run_ended && e.end == whole.end()));
+    }
+
+    #[test]
+    fn a_part_that_ends_early_is_unfinished_and_one_behind_the_end_of_its_run_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let early = Recording::open(&part(dir.path(), 1, 300)).unwrap();
+        assert_eq!((early.base(), early.end(), early.integrity().run_ended), (Seq(0), Seq(300), false));
+        assert!(early.integrity().lines()[0].ends_with("its last committed event is 300"), "{:?}", early.integrity());
+        let last = part(dir.path(), 783, 783);
+        let mut recording = Recording::open(&last).unwrap();
+        assert!(recording.integrity().is_intact() && events(&mut recording, 1).len() == 1);
+        // Of a part the part.
+        let path = dir.path().join("of.jsonl.zst");
+        write_part(&mut Recording::open(&part(dir.path(), 500, u64::MAX)).unwrap(), Seq(1), Seq(600), &path).unwrap();
+        let of = Recording::open(&path).unwrap();
+        assert_eq!((of.part().unwrap().from, of.end()), (Seq(500), Seq(600)));
+    }
+
+    /// A plain recording of the events behind 600, with a state that may be forged.
+    fn forged(dir: &Path, state: impl FnOnce(&mut DashState)) -> PathBuf {
+        let mut whole = shift();
+        let mut base = whole.state_at(Seq(600)).unwrap();
+        state(&mut base);
+        let path = dir.join("forged.jsonl.zst");
+        let header = whole.header().clone();
+        let (mark, mut part) = marks(&whole, Seq(601), whole.end());
+        part.from = Seq(601);
+        let mut out = Packed::begin(&path, create_private(&path).unwrap(), &header, mark, Some(part)).unwrap();
+        out.begin_at(base).unwrap();
+        for envelope in whole.events_from(Seq(601)).unwrap() {
+            out.add(&envelope.unwrap()).unwrap();
+        }
+        out.end().unwrap();
+        path
+    }
+
+    #[test]
+    fn a_state_that_is_of_another_event_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = forged(dir.path(), |state| state.seq = Seq(7));
+        let mut recording = Recording::open(&path).unwrap();
+        let state = recording.base_state().unwrap();
+        assert_eq!((state.seq, state.episodes_total), (Seq(600), 0));
+        assert_eq!(events(&mut recording, 1).len(), 183);
+        let state = recording.state_at(Seq(783)).unwrap();
+        assert_eq!(state.seq, Seq(783));
+    }
+
+    #[test]
+    fn what_was_damaged_there_is_damaged_here() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = dir.path().join("a.jsonl");
+        let text = std::fs::read_to_string(shift().path()).unwrap();
+        std::fs::write(&plain, text.replacen("\"seq\":650,", "\"seq\":65x,", 1)).unwrap();
+        let path = dir.path().join("b.jsonl.zst");
+        let mut damaged = Recording::open(&plain).unwrap();
+        write_part(&mut damaged, Seq(500), damaged.end(), &path).unwrap();
+        let mut part = Recording::open(&path).unwrap();
+        assert!(!part.integrity().damage.is_empty());
+        assert_eq!(part.integrity().damage, damaged.integrity().damage);
+        let mut events = part.events_from(Seq(1)).unwrap().map(|e| e.unwrap());
+        assert!(events.any(|e| matches!(&e.event, Event::Elided(e) if e.from <= Seq(650) && e.upto >= Seq(650))));
+        // Damage before the part is none of it.
+        let path = dir.path().join("c.jsonl.zst");
+        write_part(&mut damaged, Seq(780), damaged.end(), &path).unwrap();
+        assert!(Recording::open(&path).unwrap().integrity().is_intact());
+    }
+
+    #[test]
+    fn a_beginning_that_no_part_can_have_is_no_panic() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = std::fs::read_to_string(shift().path()).unwrap();
+        for from in ["0", "1", "18446744073709551615", "2"] {
+            let path = dir.path().join(format!("{from}.jsonl"));
+            std::fs::write(&path, text.replacen("\"lanes\"", &format!("\"part\":{{\"from\":{from},\"of\":\"x\"}},\"lanes\""), 1)).unwrap();
+            let mut recording = Recording::open(&path).unwrap();
+            let _ = (events(&mut recording, 1), recording.state_at(Seq(u64::MAX)).unwrap(), recording.base_state().unwrap());
+        }
+    }
+}

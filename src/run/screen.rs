@@ -186,7 +186,7 @@ pub fn replay(
     speed: Option<Pace>,
     config: &Config,
 ) -> Result<Integrity, Failure> {
-    let name = name_of(&recording, origin, config);
+    let (name, when) = (name_of(&recording, origin), when_of(&recording, origin, config));
     let plan = BenchPlan::new(config);
     let unpacked = origin.map(|_| (name.clone(), recording.path().to_owned()));
     let crew = Crew::new(recordings(config), None, plan).with_bundles(config, unpacked);
@@ -198,6 +198,7 @@ pub fn replay(
         options.screen = ScreenId::Training;
     }
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    source.set_bundle(when);
     if speed.is_none() {
         source = source.made_watchable().map_err(Failure::usage)?;
     }
@@ -228,17 +229,19 @@ fn training_end(recording: &mut Recording) -> Result<Option<Seq>, ReadError> {
     Ok((!state.updates.is_empty() && state.lanes.is_empty()).then_some(end))
 }
 
-/// What the console calls a recording: by its file, or by the bundle that it came in, and of when that is.
-fn name_of(recording: &Recording, origin: Option<&BundleOrigin>, config: &Config) -> String {
-    let Some(origin) = origin else { return recording.path().display().to_string() };
+/// What the console calls a recording: by its file, or by the bundle that it came in.
+fn name_of(recording: &Recording, origin: Option<&BundleOrigin>) -> String {
+    origin.map_or_else(|| recording.path().display().to_string(), |origin| format!("{}.bundle.zip", origin.name))
+}
+
+/// Of when a bundle is, and where it begins if that is not the beginning.
+fn when_of(recording: &Recording, origin: Option<&BundleOrigin>, config: &Config) -> Option<String> {
     crate::ui::lang::set(lang(config));
-    let (name, made) = (&origin.name, &origin.made);
-    let told = match recording.base() {
-        Seq(0) => tr!("{name} (bundle of {made})", name = name, made = made),
-        base => tr!("{name} (bundle of {made}, from event {from})", name = name, made = made, from = base.next()),
-    };
-    // The status bar leaves out what says how a file is kept.
-    format!("{told}.zip")
+    let made = &origin?.made;
+    Some(match recording.base() {
+        Seq(0) => made.clone(),
+        base => tr!("{made}, from event {from}", made = made, from = base.next()),
+    })
 }
 
 /// A picture of the console at an event of a recording, without a terminal.
@@ -276,8 +279,9 @@ pub fn shot(
     let theme = Theme::load(&config.ui.theme, caps.tier).map_err(Failure::usage)?;
     let (keys, _) = keys(config)?;
     crate::ui::lang::set(lang(config));
-    let name = name_of(&recording, origin, config);
+    let (name, when) = (name_of(&recording, origin), when_of(&recording, origin, config));
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    source.set_bundle(when);
     let easel = Easel { caps, theme, keys, lang: lang(config), banner: config.profile.banner.clone(), name };
     let picture = easel.draw(&mut source, seq, screen, area).map_err(Failure::usage)?;
     let picture = shot::write(&picture, &easel.theme, format).map_err(Failure::failed)?;
@@ -310,6 +314,7 @@ impl Easel {
             speed: Pace::Times(1.0),
             damage: recording.integrity().told(),
             name: self.name.clone(),
+            bundle: source.bundle().map(str::to_owned),
         };
         let mut view = View::default();
         view.go(screen);

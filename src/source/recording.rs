@@ -37,6 +37,7 @@ pub struct RecordingSource {
     looked_ns: u64,
     /// What is new is handed out as it comes.
     follows: bool,
+    bundle: Option<String>,
 }
 
 /// The decision that is played, where one a second is.
@@ -84,6 +85,7 @@ impl RecordingSource {
             grows,
             looked_ns: 0,
             follows: false,
+            bundle: None,
         };
         source.looked_ns = source.clock.now_ns();
         source.tell_damage();
@@ -102,6 +104,11 @@ impl RecordingSource {
 
     pub fn recording(&self) -> &Recording {
         &self.recording
+    }
+
+    /// It came in a bundle; of when that is.
+    pub fn set_bundle(&mut self, when: Option<String>) {
+        self.bundle = when;
     }
 
     /// The state after an event, wherever the playhead is.
@@ -339,6 +346,10 @@ impl Playback for RecordingSource {
 
     fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
+    }
+
+    fn bundle(&self) -> Option<&str> {
+        self.bundle.as_deref()
     }
 
     fn is_by_decision(&self) -> bool {
