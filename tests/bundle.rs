@@ -122,7 +122,10 @@ fn a_part_opens_at_its_beginning_and_says_that_it_is_one() {
     assert!(wanted.1.lines().count() > 200);
     assert_eq!(there.run(&["replay", "b.zip", "--json"]), wanted);
     let (code, told, _) = there.run(&["replay", "b.zip", "--verify"]);
-    assert!(code == 0 && told.contains("2 episodes, 22 steps: identical") && told.contains("from event 487 on: its beginning is not here"), "{told}");
+    assert!(
+        code == 0 && told.contains("2 episodes, 22 steps: identical") && told.contains("from event 487 on: its beginning is not here"),
+        "{told}"
+    );
     // A condition that asks for more than its event holds finds the same.
     let until = ["--headless", "--until", "run.episodes > 4"];
     let (code, _, found) = there.run(&[&["replay", "b.zip"][..], &until].concat());
@@ -278,15 +281,33 @@ fn what_is_no_bundle_or_was_changed_is_refused_and_named() {
         ("truncated", good[..good.len() - 30].to_vec(), 1, "cut short"),
         ("half", good[..good.len() / 2].to_vec(), 1, "cut short"),
         ("a flipped byte", flipped, 1, "README.txt"),
-        ("another log", changed(&|p| p.iter_mut().find(|e| e.0 == "log.txt").unwrap().1 = b"all was well".to_vec()), 1, "`log.txt` was changed"),
+        (
+            "another log",
+            changed(&|p| p.iter_mut().find(|e| e.0 == "log.txt").unwrap().1 = b"all was well".to_vec()),
+            1,
+            "`log.txt` was changed",
+        ),
         ("a wrong hash", manifest(&|m| m["entries"][1]["sha256"] = "00".into()), 1, "`recording.jsonl.zst` was changed"),
         ("one more", changed(&|p| p.push(("more.txt".into(), b"x".to_vec()))), 1, "`more.txt` is not in its list"),
         ("one less", changed(&|p| p.retain(|e| e.0 != "config.ron")), 1, "`config.ron` is missing"),
         ("no list", changed(&|p| drop(p.remove(0))), 2, "no bundle: it holds no `bundle.json`"),
         ("another list", changed(&|p| p[0].1 = b"{}".to_vec()), 2, "no bundle"),
         ("a newer one", manifest(&|m| m["v"] = serde_json::json!([2, 0])), 2, "version 2.0; this build reads 1.x"),
-        ("no recording", manifest(&|m| drop(m["entries"].as_array_mut().unwrap().remove(1))), 1, "`recording.jsonl.zst` is not in its list"),
-        ("listed twice", manifest(&|m| { let e = m["entries"][2].clone(); m["entries"].as_array_mut().unwrap().push(e); }), 1, "twice"),
+        (
+            "no recording",
+            manifest(&|m| drop(m["entries"].as_array_mut().unwrap().remove(1))),
+            1,
+            "`recording.jsonl.zst` is not in its list",
+        ),
+        (
+            "listed twice",
+            manifest(&|m| {
+                let e = m["entries"][2].clone();
+                m["entries"].as_array_mut().unwrap().push(e);
+            }),
+            1,
+            "twice",
+        ),
         ("an empty one", zipped(&[]), 2, "no bundle"),
         ("no zip", b"PK\x03\x04 and then nothing".to_vec(), 1, "cut short"),
         ("no recording in it", zipped(&with_body(&parts, "recording.jsonl.zst", b"not one".to_vec())), 2, "is not a recording"),

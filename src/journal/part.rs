@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_ends_early_is_unfinished_and_one_behind_the_end_of_its_run_is_not() {
+    fn a_part_that_ends_early_is_unfinished_and_one_of_the_last_event_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let early = Recording::open(&part(dir.path(), 1, 300)).unwrap();
         assert_eq!((early.base(), early.end(), early.integrity().run_ended), (Seq(0), Seq(300), false));
@@ -195,8 +195,8 @@ mod tests {
         let text = std::fs::read_to_string(shift().path()).unwrap();
         std::fs::write(&plain, text.replacen("\"seq\":650,", "\"seq\":65x,", 1)).unwrap();
         let path = dir.path().join("b.jsonl.zst");
-        let mut damaged = Recording::open(&plain).unwrap();
-        write_part(&mut damaged, Seq(500), damaged.end(), &path).unwrap();
+        let (whole, mut damaged) = (shift(), Recording::open(&plain).unwrap());
+        write_part(&mut damaged, Seq(500), whole.end(), &path).unwrap();
         let mut part = Recording::open(&path).unwrap();
         assert!(!part.integrity().damage.is_empty());
         assert_eq!(part.integrity().damage, damaged.integrity().damage);
@@ -204,7 +204,7 @@ mod tests {
         assert!(events.any(|e| matches!(&e.event, Event::Elided(e) if e.from <= Seq(650) && e.upto >= Seq(650))));
         // Damage before the part is none of it.
         let path = dir.path().join("c.jsonl.zst");
-        write_part(&mut damaged, Seq(780), damaged.end(), &path).unwrap();
+        write_part(&mut damaged, Seq(780), whole.end(), &path).unwrap();
         assert!(Recording::open(&path).unwrap().integrity().is_intact());
     }
 

@@ -287,12 +287,7 @@ impl Recording {
         let (last, last_run_state) = (self.map().last, self.map().last_run_state);
         self.t_ns_end = self.event_at(last)?.map_or(0, |e| e.t_ns);
         let run_state = self.event_at(last_run_state)?.map(|e| e.event);
-        let run_ended = match run_state {
-            Some(Event::RunStateChanged(e)) => e.state == RunState::Ended,
-            Some(_) => false,
-            // It may have ended before a part begins.
-            None => self.base() > Seq(0) && self.base_state()?.run_state == RunState::Ended,
-        };
+        let run_ended = matches!(run_state, Some(Event::RunStateChanged(e)) if e.state == RunState::Ended);
         self.scanner.map.integrity.run_ended = run_ended;
         self.sum_up();
         Ok(())

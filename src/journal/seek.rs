@@ -124,7 +124,10 @@ impl Recording {
     /// The newest snapshot up to `seq` that is what it says. One that is not is passed over: the events have everything.
     fn snapshot_before(&mut self, seq: Seq) -> DashState {
         let slot = self.map().snapshots.partition_point(|(s, _)| *s <= seq);
-        (0..slot).rev().find_map(|i| self.snapshot(self.map().snapshots[i])).unwrap_or_else(|| DashState { seq: self.base(), ..DashState::default() })
+        (0..slot)
+            .rev()
+            .find_map(|i| self.snapshot(self.map().snapshots[i]))
+            .unwrap_or_else(|| DashState { seq: self.base(), ..DashState::default() })
     }
 
     fn snapshot(&mut self, (seq, spot): (Seq, Spot)) -> Option<DashState> {

@@ -304,6 +304,32 @@ mod tests {
     }
 
     #[test]
+    fn the_run_that_is_looked_at_is_packed_and_it_is_said_where_it_lies() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = crate::config::load(&Default::default()).unwrap();
+        let own = recordings().join("failure.jsonl");
+        let mut crew = crew(None, Some(own.clone())).with_bundles(&config, Some(("b.zip".into(), recordings().join("shift.jsonl"))));
+        let mut told = |recording: Option<&str>, words: &str, name: &str| {
+            let file = dir.path().join(name);
+            let argument = format!("{words} {}", file.display());
+            crew.ask(Ask::Bundle { recording: recording.map(str::to_owned), argument: argument.trim().into() }).unwrap();
+            let News::Told(told) = wait_for(&mut crew) else { panic!() };
+            (told, file)
+        };
+        let (said, file) = told(None, "", "own.zip");
+        assert!(said.starts_with("packed into ") && said.contains("events 1 to 81") && file.exists(), "{said}");
+        let (said, _) = told(Some("b.zip"), "last 500ms", "part.zip");
+        assert!(said.contains("a part of the recording: events 487 to 783"), "{said}");
+        let (said, file) = told(Some(&own.display().to_string()), "", "own.zip");
+        assert!(said.starts_with("not packed: ") && file.exists(), "{said}");
+        let ask = |crew: &mut Crew, argument: &str| crew.ask(Ask::Bundle { recording: None, argument: argument.into() });
+        assert!(ask(&mut crew, "last ten").unwrap_err().contains("10m"));
+        assert!(ask(&mut crew, "last").unwrap_err().contains("10m"));
+        crew.own = None;
+        assert!(ask(&mut crew, "").unwrap_err().contains("not recorded"));
+    }
+
+    #[test]
     fn a_condition_is_asked_and_a_mistake_has_its_place() {
         let crew = crew(None, None);
         let probe = crew.compile("kind == 'TransitionRecorded' && reward < 0.9").unwrap();

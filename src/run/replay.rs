@@ -225,7 +225,8 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
         return Err(Failure::failed(format!("{what}: there was nothing to compare")));
     }
     if args.json {
-        let mut told = serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true});
+        let mut told =
+            serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true});
         if let (Some(unbegun), Some(object)) = (&unbegun, told.as_object_mut()) {
             object.insert("from".into(), unbegun.from.0.into());
             object.insert("not_compared".into(), unbegun.episodes.into());

@@ -139,14 +139,23 @@ fn packed(parts: Parts<'_>, config: &Config, redactor: &Redactor) -> Result<Made
     let mut left_out = vec![
         LeftOut::new("weights", "a checkpoint is named by its sha256 and never packed"),
         LeftOut::new(RULES, "this run has no rules"),
-        LeftOut::new("secrets", "values of fields and variables whose name says key, secret, token or the like, text from PILOTHOUSE__ variables, the home directory, user and host are not in the texts and pictures"),
+        LeftOut::new(
+            "secrets",
+            "values of fields and variables whose name says key, secret, token or the like, text from PILOTHOUSE__ variables, the home directory, user and host are not in the texts and pictures",
+        ),
     ];
     if !has_beginning {
-        left_out.push(LeftOut::new(format!("events 1 to {}", parts.from.0.saturating_sub(1)), "only a part was asked for; the state before it is there"));
+        left_out.push(LeftOut::new(
+            format!("events 1 to {}", parts.from.0.saturating_sub(1)),
+            "only a part was asked for; the state before it is there",
+        ));
     }
     if read.secrets > 0 {
         let what = format!("{} events hold what looks like a secret", read.secrets);
-        left_out.push(LeftOut::new("nothing of the events", format!("{what}: they are as they were recorded; look at them before this file is handed on")));
+        left_out.push(LeftOut::new(
+            "nothing of the events",
+            format!("{what}: they are as they were recorded; look at them before this file is handed on"),
+        ));
     }
     let mut bodies = vec![(RECORDING.into(), Body::File(parts.part.to_owned()))];
     bodies.extend(blobs(parts.scratch)?);

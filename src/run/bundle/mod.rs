@@ -38,7 +38,10 @@ pub fn run(args: &BundleArgs, global: &GlobalArgs) -> Outcome {
         note(format_args!("the run goes on: the bundle ends at its last commit, event {}", made.upto));
     } else if !made.findings.is_empty() {
         let findings = made.findings.join("\npilothouse: ");
-        return Err(Failure { code: Code::Partial, message: format!("the recording is not whole, and is packed as it is\npilothouse: {findings}") });
+        return Err(Failure {
+            code: Code::Partial,
+            message: format!("the recording is not whole, and is packed as it is\npilothouse: {findings}"),
+        });
     }
     Ok(Code::Holds)
 }

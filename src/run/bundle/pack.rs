@@ -70,7 +70,9 @@ pub fn write(path: &Path, manifest: &Manifest, bodies: &[(String, Body)]) -> Res
     let bytes = aside.file.metadata().map_err(failed)?.len();
     aside.file.sync_all().map_err(failed)?;
     // A name that was taken meanwhile is left as it is.
-    std::fs::hard_link(&aside.path, path).or_else(|e| if_no_links(e, &aside.path, path)).map_err(|e| taken(path, &e).unwrap_or_else(|| failed(e)))?;
+    std::fs::hard_link(&aside.path, path)
+        .or_else(|e| if_no_links(e, &aside.path, path))
+        .map_err(|e| taken(path, &e).unwrap_or_else(|| failed(e)))?;
     Ok(bytes)
 }
 

@@ -11,26 +11,12 @@ const NAME_CHARS_MIN: usize = 3;
 /// What stands in the place of a secret.
 const MASK: &str = "[redacted]";
 /// Words of a name that say that its value is secret.
-const SECRET_WORDS: [&str; 13] = [
-    "key",
-    "apikey",
-    "secret",
-    "token",
-    "password",
-    "passwd",
-    "pass",
-    "pwd",
-    "credential",
-    "credentials",
-    "auth",
-    "bearer",
-    "cookie",
-];
+const SECRET_WORDS: [&str; 13] =
+    ["key", "apikey", "secret", "token", "password", "passwd", "pass", "pwd", "credential", "credentials", "auth", "bearer", "cookie"];
 /// Names that say nothing of who it is.
 const NOBODY: [&str; 8] = ["root", "user", "admin", "ubuntu", "runner", "guest", "ops", "localhost"];
 /// How secrets of common services begin, and how much at least comes behind it.
-const SHAPES: [&str; 12] =
-    ["sk-", "sk_live_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "hf_", "AKIA", "eyJ"];
+const SHAPES: [&str; 12] = ["sk-", "sk_live_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "hf_", "AKIA", "eyJ"];
 const SHAPE_CHARS_MIN: usize = 16;
 
 /// Whether a name says that its value is secret: `MY_API_KEY`, `gateway.auth`; not `ui.keys` or `agent.tokens_max`.
@@ -241,7 +227,10 @@ mod tests {
         let redactor = redactor();
         assert_eq!(redactor.setting(&line("run.lanes", "4", env())), Some("4".to_owned()));
         assert_eq!(redactor.setting(&line("profile.banner", "Some(\"x\")", env())), None);
-        assert_eq!(redactor.setting(&line("profile.banner", "Some(\"canary-0123\")", Origin::Set)), Some("Some(\"[redacted]\")".to_owned()));
+        assert_eq!(
+            redactor.setting(&line("profile.banner", "Some(\"canary-0123\")", Origin::Set)),
+            Some("Some(\"[redacted]\")".to_owned())
+        );
         assert_eq!(redactor.setting(&line("gateway.key", "\"x\"", Origin::Default)), None);
     }
 

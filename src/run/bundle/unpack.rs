@@ -212,7 +212,8 @@ fn check_entries(manifest: &Manifest, names: &BTreeSet<String>) -> Result<(), Re
 
 /// What an entry is called where the recording is read; none where it is only to be checked.
 fn target(name: &str) -> Option<&str> {
-    let blob = name.strip_prefix(BLOBS).filter(|rest| rest.len() == SHA256_DIGITS && rest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
+    let blob =
+        name.strip_prefix(BLOBS).filter(|rest| rest.len() == SHA256_DIGITS && rest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
     (blob.is_some() || name == RECORDING || name == RECORDING_PLAIN).then_some(name)
 }
 
