@@ -1,7 +1,7 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use super::bundle::{Redactor, Span, Wish, make};
+use super::bundle::{BUNDLE_SUFFIX, Redactor, Span, Wish, make};
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
 use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq};
@@ -58,9 +58,13 @@ impl Crew {
             (None, None) => self.own.clone().ok_or_else(|| tr!("this run is not recorded: there is nothing to pack"))?,
         };
         let (span, output) = bundle_words(argument)?;
+        let named = there.and_then(|(name, _)| name.strip_suffix(BUNDLE_SUFFIX)).map(str::to_owned);
+        let name = named.or_else(|| label(&path)).unwrap_or_else(|| "recording".into());
         let config = config.clone();
         self.begin(move || {
-            let wish = Wish { output: Some(output.unwrap_or_else(|| free_name(&path))), recording: path, span };
+            let output = output.unwrap_or_else(|| free_name(&name));
+            let output = std::path::absolute(&output).unwrap_or(output);
+            let wish = Wish { recording: path, span, name: Some(name), output: Some(output) };
             News::Told(match make(&wish, &config, &Redactor::of_process()) {
                 Ok(made) if made.findings.is_empty() => tr!("packed into {told}", told = made.told()),
                 Ok(made) => tr!("packed, though it is not whole, into {told}", told = made.told()),
@@ -155,9 +159,8 @@ fn bundle_words(argument: &str) -> Result<(Span, Option<PathBuf>), String> {
 }
 
 /// A bundle's name here that is not taken.
-fn free_name(recording: &Path) -> PathBuf {
-    let name = label(recording).unwrap_or_else(|| "recording".into());
-    let named = |n: u32| PathBuf::from(if n == 1 { format!("{name}.bundle.zip") } else { format!("{name}.{n}.bundle.zip") });
+fn free_name(name: &str) -> PathBuf {
+    let named = |n: u32| PathBuf::from(if n == 1 { format!("{name}{BUNDLE_SUFFIX}") } else { format!("{name}.{n}{BUNDLE_SUFFIX}") });
     (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
 }
 
@@ -308,7 +311,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let config = crate::config::load(&Default::default()).unwrap();
         let own = recordings().join("failure.jsonl");
-        let mut crew = crew(None, Some(own.clone())).with_bundles(&config, Some(("b.zip".into(), recordings().join("shift.jsonl"))));
+        let mut crew = crew(None, Some(own.clone())).with_bundles(&config, Some(("b.bundle.zip".into(), recordings().join("shift.jsonl"))));
         let mut told = |recording: Option<&str>, words: &str, name: &str| {
             let file = dir.path().join(name);
             let argument = format!("{words} {}", file.display());
@@ -318,11 +321,12 @@ mod tests {
         };
         let (said, file) = told(None, "", "own.zip");
         assert!(said.starts_with("packed into ") && said.contains("events 1 to 81") && file.exists(), "{said}");
-        let (said, _) = told(Some("b.zip"), "last 500ms", "part.zip");
+        let (said, _) = told(Some("b.bundle.zip"), "last 500ms", "part.zip");
         assert!(said.contains("a part of the recording: events 487 to 783"), "{said}");
         let (said, file) = told(Some(&own.display().to_string()), "", "own.zip");
         assert!(said.starts_with("not packed: ") && file.exists(), "{said}");
         let ask = |crew: &mut Crew, argument: &str| crew.ask(Ask::Bundle { recording: None, argument: argument.into() });
+        assert!(free_name("no-such-name").ends_with("no-such-name.bundle.zip"));
         assert!(ask(&mut crew, "last ten").unwrap_err().contains("10m"));
         assert!(ask(&mut crew, "last").unwrap_err().contains("10m"));
         crew.own = None;

@@ -2,7 +2,7 @@
 
 use super::backstage::Crew;
 use super::bench::BenchPlan;
-use super::bundle::BundleOrigin;
+use super::bundle::{BUNDLE_SUFFIX, BundleOrigin};
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use super::recordings::sealed_if_wanted;
@@ -231,7 +231,7 @@ fn training_end(recording: &mut Recording) -> Result<Option<Seq>, ReadError> {
 
 /// What the console calls a recording: by its file, or by the bundle that it came in.
 fn name_of(recording: &Recording, origin: Option<&BundleOrigin>) -> String {
-    origin.map_or_else(|| recording.path().display().to_string(), |origin| format!("{}.bundle.zip", origin.name))
+    origin.map_or_else(|| recording.path().display().to_string(), |origin| format!("{}{BUNDLE_SUFFIX}", origin.name))
 }
 
 /// Of when a bundle is, and where it begins if that is not the beginning.

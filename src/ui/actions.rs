@@ -514,7 +514,6 @@ impl Action {
             | Action::Copy
             | Action::CopyJson
             | Action::Export
-            | Action::Bundle
             | Action::Shot => Group::Change,
             Action::Help
             | Action::Palette
@@ -538,6 +537,7 @@ impl Action {
             | Action::BreakOnce
             | Action::Watch
             | Action::Verify
+            | Action::Bundle
             | Action::Cancel
             | Action::Rewind
             | Action::RewindToStop

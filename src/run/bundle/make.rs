@@ -1,5 +1,6 @@
 //! Making a bundle: the part, what stands beside it, and what is left out.
 
+use super::BUNDLE_SUFFIX;
 use super::manifest::*;
 use super::pack::{self, Body};
 use super::redact::Redactor;
@@ -55,7 +56,9 @@ fn duration_ns(text: &str) -> Result<u64, String> {
 pub struct Wish {
     pub recording: PathBuf,
     pub span: Span,
-    /// Else the recording's name, here.
+    /// What the recording is called; else after its file.
+    pub name: Option<String>,
+    /// Else that name, here.
     pub output: Option<PathBuf>,
 }
 
@@ -97,12 +100,16 @@ pub fn make(wish: &Wish, config: &Config, redactor: &Redactor) -> Result<Made, F
     let unpacked = unpack_if_bundle(&wish.recording)?;
     let path = unpacked.as_ref().map_or(wish.recording.as_path(), |u| u.recording.as_path());
     let mut recording = Recording::open(path).map_err(Failure::usage)?;
-    let name = unpacked.as_ref().map_or_else(|| name_of(path), |u| u.origin.name.clone());
-    let output = wish.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.bundle.zip")));
+    let of_file = || unpacked.as_ref().map_or_else(|| name_of(path), |u| u.origin.name.clone());
+    let name = wish.name.clone().unwrap_or_else(of_file);
+    let output = wish.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}{BUNDLE_SUFFIX}")));
     if std::fs::symlink_metadata(&output).is_ok() {
         return Err(pack::taken(&output, &std::io::ErrorKind::AlreadyExists.into()).unwrap_or_else(|| Failure::usage("it exists")));
     }
-    let is_growing = recording.is_growing();
+    // In this order: what was written before the writer let go is read.
+    let is_held = recording.is_growing();
+    recording.follow().map_err(Failure::usage)?;
+    let is_growing = is_held && !recording.integrity().run_ended;
     let upto = if is_growing { recording.integrity().committed_upto } else { recording.end() };
     let from = begin(&mut recording, &wish.span, upto)?;
     let scratch = Scratch::make()?;

@@ -15,6 +15,9 @@ use super::cli::{BundleArgs, GlobalArgs};
 use super::exit::{Code, Failure, Outcome, note, say};
 use super::join::configuration;
 
+/// How a bundle's name ends, unless another one is wished for.
+pub const BUNDLE_SUFFIX: &str = ".bundle.zip";
+
 /// What the console says of a recording that came in a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundleOrigin {
@@ -32,7 +35,7 @@ pub fn run(args: &BundleArgs, global: &GlobalArgs) -> Outcome {
             .ok_or_else(|| Failure::usage("there is no recording in the state directory: name one, such as `pilothouse bundle FILE`"))?,
     };
     let span = Span::of(args.last.as_deref(), args.from.as_deref()).map_err(Failure::usage)?;
-    let made = make(&Wish { recording, span, output: args.output.clone() }, &config, &Redactor::of_process())?;
+    let made = make(&Wish { recording, span, name: None, output: args.output.clone() }, &config, &Redactor::of_process())?;
     say(made.told())?;
     if made.is_growing {
         note(format_args!("the run goes on: the bundle ends at its last commit, event {}", made.upto));

@@ -980,6 +980,7 @@ command-seek = 定位
 command-theme = 主题
 command-colors = 颜色
 command-export = 导出
+command-bundle = 打包
 command-shot = 截图
 
 ## Checkpoints, pictures and lines: what came later
