@@ -69,6 +69,7 @@ fn long_episode(rows: u64) -> Box<dyn Fn() -> ratatui::buffer::Buffer> {
         speed: Pace::Times(1.0),
         damage: None,
         name: "bench".into(),
+        bundle: None,
     };
     let mut view = View::default();
     view.go(ScreenId::Replay);

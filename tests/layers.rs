@@ -68,6 +68,7 @@ const OWNED_CRATES: &[(&str, &[&str])] = &[
     ("ratatui", &["ui", "run"]),
     ("crossterm", &["ui", "run"]),
     ("clap", &["run"]),
+    ("zip", &["run"]),
 ];
 
 /// What reads the platform's clock or its randomness.

@@ -2,10 +2,11 @@
 
 use super::reader::{ReadError, Recording};
 use crate::event::Seq;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A range that can't be trusted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// First and last event of the batch; equal to the last good one where the batch holds none that can be read.
     pub from: Seq,

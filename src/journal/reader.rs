@@ -6,6 +6,7 @@ use super::header::{FORMAT, Header, VERSION};
 use super::integrity::{Damage, Integrity};
 use super::line::{SegmentMark, Taken, take_line};
 use super::names;
+use super::part::PartMark;
 use super::scan::{Map, Scanner, Spot, Stretch, parse};
 use super::seal::SealMark;
 use super::seek::States;
@@ -47,12 +48,14 @@ pub(super) struct Segment {
     mark: Option<SegmentMark>,
     /// What the plain file's end said of which it was made.
     seal: Option<SealMark>,
+    part: Option<PartMark>,
 }
 
 /// A recording that was opened for reading.
 pub struct Recording {
     pub(super) header: Header,
     pub(super) segments: Vec<Segment>,
+    pub(super) part: Option<PartMark>,
     /// What was read of it so far, from the beginning.
     scanner: Scanner,
     /// What the end says, until all was read.
@@ -88,6 +91,10 @@ impl Recording {
     /// As `open_quickly`, for files that are longer than `bytes`.
     pub fn open_above(path: &Path, bytes: u64) -> Result<Self, ReadError> {
         let mut recording = Self::opened(path)?;
+        // The state before its first event is to be believed, which takes all of its batch.
+        if recording.base() > Seq(0) {
+            return recording.wholly();
+        }
         let [only] = recording.segments.as_mut_slice() else { return recording.wholly() };
         let io = |source| ReadError::Io { path: path.to_owned(), source };
         if only.file.get_ref().length().map_err(io)? <= bytes {
@@ -100,23 +107,26 @@ impl Recording {
     }
 
     fn opened(path: &Path) -> Result<Self, ReadError> {
-        let (first, header) = Segment::open(path)?;
+        let (mut first, header) = Segment::open(path)?;
         if let Some(mark) = &first.mark {
             return Err(ReadError::Segment { path: path.to_owned(), number: mark.number });
         }
+        let part = first.part.take();
+        let noted = part.as_ref().map_or_else(Vec::new, |part| part.damage.clone());
         let mut segments = vec![first];
         // A sealed recording has all of its segments in it.
         if !segments[0].file.get_ref().is_sealed() {
             segments.extend(following(path, &header)?);
         }
-        let (scanner, states) = (Scanner::default(), States::default());
+        let (scanner, states) = (Scanner::behind(part.as_ref().map_or(Seq(0), PartMark::base)), States::default());
         let mut recording = Self {
             header,
             segments,
+            part,
             scanner,
             tail: None,
             integrity: Integrity::default(),
-            noted: Vec::new(),
+            noted,
             t_ns_end: 0,
             states,
             seen_bytes: 0,
@@ -131,7 +141,7 @@ impl Recording {
     }
 
     fn read_whole(&mut self) -> Result<(), ReadError> {
-        self.scanner = Scanner::default();
+        self.scanner = Scanner::behind(self.base());
         for i in 0..self.segments.len() {
             let next = self.segments.get(i + 1).and_then(|s| s.mark.clone());
             let Segment { path, file, header_line, mark, .. } = &mut self.segments[i];
@@ -340,7 +350,7 @@ impl Recording {
 
     /// Events from `from` on, in order. A range that can't be read comes as one `Elided`, and `integrity` names it.
     pub fn events_from(&mut self, from: Seq) -> Result<Events<'_>, ReadError> {
-        Events::begin(self, from.max(Seq(1)))
+        Events::begin(self, from.max(self.base().next()))
     }
 
     /// Keeps what reading found and opening had not.
@@ -443,10 +453,10 @@ impl Segment {
         }
         let mut line = Vec::new();
         take_line(&mut file, &mut line).map_err(io)?;
-        let Parsed { header, mark, seal } = parse_header(path, &line)?;
+        let Parsed { header, mark, seal, part } = parse_header(path, &line)?;
         // Only what is packed was sealed, whatever its header says.
         let seal = seal.filter(|_| file.get_ref().is_sealed());
-        Ok((Self { path: path.to_owned(), file, start: line.len() as u64, header_line: line, mark, seal }, header))
+        Ok((Self { path: path.to_owned(), file, start: line.len() as u64, header_line: line, mark, seal, part }, header))
     }
 }
 
@@ -474,6 +484,7 @@ struct Parsed {
     header: Header,
     mark: Option<SegmentMark>,
     seal: Option<SealMark>,
+    part: Option<PartMark>,
 }
 
 fn parse_header(path: &Path, line: &[u8]) -> Result<Parsed, ReadError> {
@@ -489,5 +500,6 @@ fn parse_header(path: &Path, line: &[u8]) -> Result<Parsed, ReadError> {
     }
     let mark = value.get("segment").map(|m| serde_json::from_value(m.clone())).transpose().map_err(bad)?;
     let seal = value.get("sealed").map(|m| serde_json::from_value(m.clone())).transpose().map_err(bad)?;
-    Ok(Parsed { header: serde_json::from_value(value).map_err(bad)?, mark, seal })
+    let part = value.get("part").map(|m| serde_json::from_value(m.clone())).transpose().map_err(bad)?;
+    Ok(Parsed { header: serde_json::from_value(value).map_err(bad)?, mark, seal, part })
 }

@@ -142,6 +142,13 @@ pub enum Stretch {
 }
 
 impl Scanner {
+    /// Of a recording whose first event comes behind `base`.
+    pub fn behind(base: Seq) -> Self {
+        let mut scanner = Self::default();
+        (scanner.map.end, scanner.map.integrity.committed_upto) = (base, base);
+        scanner
+    }
+
     /// Scans a whole segment whose header line is `header`; `next` is the mark of the segment behind it.
     pub fn segment(
         &mut self,

@@ -8,6 +8,7 @@ use super::integrity::Integrity;
 use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SnapshotLine, crc_hex, write_line};
 use super::medium::{create_private, lock, sync_dir_of};
 use super::names;
+use super::part::{Marked, PartMark};
 use super::reader::{ReadError, Recording, bytes_of};
 use super::recorder::{RecordError, RecorderSettings};
 use crate::event::{Elided, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
@@ -58,8 +59,8 @@ pub struct Sealed {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SealMark {
     /// The last commit's `crc32c` of the plain recording, to which its chain led.
-    head: String,
-    upto: Seq,
+    pub(super) head: String,
+    pub(super) upto: Seq,
     #[serde(default)]
     pub(super) committed_upto: Seq,
     /// Events behind that.
@@ -68,13 +69,6 @@ pub(super) struct SealMark {
     /// Bytes of a last line that was cut off; they are kept beside it.
     #[serde(default)]
     pub(super) torn_bytes: u64,
-}
-
-#[derive(Serialize)]
-struct SealedHeader<'a> {
-    #[serde(flatten)]
-    header: &'a Header,
-    sealed: SealMark,
 }
 
 /// Seals the recording at `path`. The plain files are gone afterwards, but for a torn tail, which is kept as `NAME.torn`; nothing is changed
@@ -230,7 +224,7 @@ fn write(recording: &mut Recording, path: &Path) -> Result<u64, SealError> {
     let mark = SealMark { head: recording.chain_head().to_owned(), upto: recording.end(), committed_upto, uncommitted, torn_bytes };
     let header = recording.header().clone();
     let file = create_private(path).map_err(io)?;
-    let mut out = Packed::begin(recording.path(), file, &header, mark)?;
+    let mut out = Packed::begin(recording.path(), file, &header, mark, None)?;
     let mut thinned = Thinned::default();
     for envelope in recording.events_from(Seq(1))? {
         let envelope = envelope?;
@@ -278,7 +272,7 @@ impl Thinned {
 }
 
 /// Lines on their way into frames, with commits and snapshots of their own.
-struct Packed {
+pub(super) struct Packed {
     /// The plain recording, beside which long texts lie: the sealed one has them there too.
     recording: PathBuf,
     file: Arc<File>,
@@ -292,7 +286,13 @@ struct Packed {
 }
 
 impl Packed {
-    fn begin(recording: &Path, file: File, header: &Header, mark: SealMark) -> Result<Self, SealError> {
+    pub(super) fn begin(
+        recording: &Path,
+        file: File,
+        header: &Header,
+        sealed: SealMark,
+        part: Option<PartMark>,
+    ) -> Result<Self, SealError> {
         let file = Arc::new(file);
         let options = EncodeOptions::new()
             .frame_size_policy(FrameSizePolicy::Uncompressed(FRAME_BYTES))
@@ -300,7 +300,7 @@ impl Packed {
             .compression_level(LEVEL)
             .into_encoder(file.clone());
         let mut line = Vec::new();
-        write_line(&mut line, &SealedHeader { header, sealed: mark })?;
+        write_line(&mut line, &Marked { header, sealed, part })?;
         let mut packed = Self {
             recording: recording.to_owned(),
             file,
@@ -316,11 +316,17 @@ impl Packed {
         Ok(packed)
     }
 
+    /// The first event comes behind this state, which is written as it is.
+    pub(super) fn begin_at(&mut self, state: DashState) -> Result<(), SealError> {
+        (self.upto, self.state) = (state.seq, state);
+        self.add_snapshot(LINE_BYTES_MAX)
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Result<(), SealError> {
         self.encoder.write_all(bytes).map_err(|e| RecordError::Write(e.to_string()).into())
     }
 
-    fn add(&mut self, envelope: &Envelope) -> Result<(), SealError> {
+    pub(super) fn add(&mut self, envelope: &Envelope) -> Result<(), SealError> {
         let before = self.batch.len();
         write_line(&mut self.batch, envelope)?;
         if let Some(short) = blobs::put(&self.recording, &self.batch[before..]) {
@@ -357,7 +363,7 @@ impl Packed {
         self.put(&bytes)
     }
 
-    fn end(mut self) -> Result<Arc<File>, SealError> {
+    pub(super) fn end(mut self) -> Result<Arc<File>, SealError> {
         if !self.batch.is_empty() {
             self.commit()?;
         }

@@ -68,7 +68,7 @@ impl Recording {
         let marks = &self.map().marks;
         let slot = marks.partition_point(|m| m.after < from);
         let first = Spot { segment: 0, offset: self.segments[0].start };
-        Ok(slot.checked_sub(1).map_or((Seq(0), first), |i| (marks[i].after, marks[i].spot)))
+        Ok(slot.checked_sub(1).map_or((self.base(), first), |i| (marks[i].after, marks[i].spot)))
     }
 
     /// Halves what was not read yet until `from` lies near behind the low end. Nothing that is found here is believed: whoever reads on from
@@ -89,7 +89,7 @@ impl Recording {
 
     /// The state after the event `seq`, or before the range that can't be read and holds it.
     pub fn state_at(&mut self, seq: Seq) -> Result<DashState, ReadError> {
-        let seq = seq.min(self.end());
+        let seq = seq.min(self.end()).max(self.base());
         let mut state = self.state_before(seq)?;
         let keep_at = (seq.0.saturating_sub(state.seq.0) > FOLDED_MIN).then(|| Seq(seq.0 - KEPT_BEFORE));
         let (mut states, mut is_kept, was_whole) = (std::mem::take(&mut self.states), false, self.is_whole());
@@ -124,7 +124,10 @@ impl Recording {
     /// The newest snapshot up to `seq` that is what it says. One that is not is passed over: the events have everything.
     fn snapshot_before(&mut self, seq: Seq) -> DashState {
         let slot = self.map().snapshots.partition_point(|(s, _)| *s <= seq);
-        (0..slot).rev().find_map(|i| self.snapshot(self.map().snapshots[i])).unwrap_or_default()
+        (0..slot)
+            .rev()
+            .find_map(|i| self.snapshot(self.map().snapshots[i]))
+            .unwrap_or_else(|| DashState { seq: self.base(), ..DashState::default() })
     }
 
     fn snapshot(&mut self, (seq, spot): (Seq, Spot)) -> Option<DashState> {

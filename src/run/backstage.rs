@@ -1,7 +1,8 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use super::fork::Wish;
+use super::bundle::{BUNDLE_SUFFIX, Redactor, Span, Wish, make};
+use super::fork;
 use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
@@ -30,11 +31,14 @@ pub struct Crew {
     /// How checkpoints are to be evaluated, until the bench is started.
     plan: Option<BenchPlan>,
     bench: Option<Bench>,
-    /// How runs that go on from a recording are set up, and the last of them.
+    /// How runs that go on from a recording are set up, and what a bundle says of it.
     config: Config,
+    /// The last run that went on from a recording.
     forked: Arc<Mutex<Option<ForkedRun>>>,
     /// Set, it ends the comparison that was asked for last.
     diff_cancelled: Arc<AtomicBool>,
+    /// What came in a bundle: what the console calls it, and where it lies.
+    unpacked: Option<(String, PathBuf)>,
 }
 
 impl Crew {
@@ -42,12 +46,41 @@ impl Crew {
         let (sender, results) = channel();
         let (plan, config) = (Some(BenchPlan::new(config)), config.clone());
         let (forked, diff_cancelled) = Default::default();
-        Self { sender, results, recordings, own, plan, bench: None, config, forked, diff_cancelled }
+        Self { sender, results, recordings, own, plan, bench: None, config, forked, diff_cancelled, unpacked: None }
     }
 
     /// The run that goes on from the recording, for whoever outlives the console.
     pub fn forked(&self) -> Arc<Mutex<Option<ForkedRun>>> {
         self.forked.clone()
+    }
+
+    /// The recording came in a bundle.
+    pub fn with_unpacked(mut self, unpacked: Option<(String, PathBuf)>) -> Self {
+        self.unpacked = unpacked;
+        self
+    }
+
+    fn bundle(&self, recording: Option<&str>, argument: &str) -> Result<(), String> {
+        let there = self.unpacked.as_ref().filter(|(name, _)| recording == Some(name));
+        let path = match (recording, there) {
+            (_, Some((_, path))) => path.clone(),
+            (Some(name), None) => PathBuf::from(name),
+            (None, None) => self.own.clone().ok_or_else(|| tr!("this run is not recorded: there is nothing to pack"))?,
+        };
+        let (span, output) = bundle_words(argument)?;
+        let named = there.and_then(|(name, _)| name.strip_suffix(BUNDLE_SUFFIX)).map(str::to_owned);
+        let name = named.or_else(|| label(&path)).unwrap_or_else(|| "recording".into());
+        let config = self.config.clone();
+        self.begin(move || {
+            let output = output.unwrap_or_else(|| free_name(&name));
+            let output = std::path::absolute(&output).unwrap_or(output);
+            let wish = Wish { recording: path, span, name: Some(name), output: Some(output) };
+            News::Told(match make(&wish, &config, &Redactor::of_process()) {
+                Ok(made) if made.findings.is_empty() => tr!("packed into {told}", told = made.told()),
+                Ok(made) => tr!("packed, though it is not whole, into {told}", told = made.told()),
+                Err(failure) => tr!("not packed: {why}", why = failure.message),
+            })
+        })
     }
 
     /// Does the work in a thread of its own.
@@ -77,7 +110,7 @@ impl Backstage for Crew {
             Ask::Fork { lane, episode, at, with } => {
                 let path = self.own.clone().ok_or("there is no recording to go on from")?;
                 let (config, forked) = (self.config.clone(), self.forked.clone());
-                self.begin(move || fork_live(&path, Wish { lane, episode, at, with }, &config, &forked))
+                self.begin(move || fork_live(&path, fork::Wish { lane, episode, at, with }, &config, &forked))
             }
             Ask::Catalogue => {
                 let directories = self.recordings.clone().into_iter().chain(self.own.as_deref().and_then(Path::parent).map(Path::to_owned));
@@ -95,6 +128,7 @@ impl Backstage for Crew {
                 self.diff_cancelled.store(true, Ordering::Relaxed);
                 Ok(())
             }
+            Ask::Bundle { recording, argument } => self.bundle(recording.as_deref(), &argument),
             Ask::Open { path, at } => {
                 let asked = path.clone();
                 let path = path.or_else(|| self.own.clone()).ok_or("this run is not recorded: there is nothing to open")?;
@@ -145,6 +179,27 @@ impl Backstage for Crew {
     }
 }
 
+/// `[last 10m] [FILE]`.
+fn bundle_words(argument: &str) -> Result<(Span, Option<PathBuf>), String> {
+    let (first, rest) = argument.split_once(' ').unwrap_or((argument, ""));
+    let (span, file) = if first == "last" {
+        let (last, file) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+        (Span::of(Some(last), None)?, file)
+    } else {
+        (Span::Whole, argument)
+    };
+    let file = file.trim();
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?));
+    let path = file.strip_prefix("~/").and_then(|rest| Some(home()?.join(rest))).unwrap_or_else(|| file.into());
+    Ok((span, (!file.is_empty()).then_some(path)))
+}
+
+/// A bundle's name here that is not taken.
+fn free_name(name: &str) -> PathBuf {
+    let named = |n: u32| PathBuf::from(if n == 1 { format!("{name}{BUNDLE_SUFFIX}") } else { format!("{name}.{n}{BUNDLE_SUFFIX}") });
+    (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
+}
+
 /// A longer list is not told in one line.
 const WORDS_CELLS_MAX: usize = 60;
 
@@ -188,8 +243,8 @@ fn one_line(error: &CondError) -> String {
 }
 
 /// Starts a run that goes on from a recording. It is kept until the console has ended.
-fn fork_live(path: &Path, wish: Wish, config: &Config, forked: &Mutex<Option<ForkedRun>>) -> News {
-    let run = match super::fork::fork(path, wish, config).and_then(|started| ForkedRun::watched(started, config)) {
+fn fork_live(path: &Path, wish: fork::Wish, config: &Config, forked: &Mutex<Option<ForkedRun>>) -> News {
+    let run = match fork::fork(path, wish, config).and_then(|started| ForkedRun::watched(started, config)) {
         Ok(run) => run,
         Err(failure) => return News::Told(tr!("not forked: {reason}", reason = failure.message)),
     };
@@ -298,6 +353,32 @@ mod tests {
         let News::Opened(mut opened) = wait_for(&mut crew) else { panic!() };
         assert_eq!(opened.at, at);
         assert!(opened.source.playback().is_some_and(|p| p.end() > Seq(0)));
+    }
+
+    #[test]
+    fn the_run_that_is_looked_at_is_packed_and_it_is_said_where_it_lies() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = recordings().join("failure.jsonl");
+        let mut crew = crew(None, Some(own.clone())).with_unpacked(Some(("b.bundle.zip".into(), recordings().join("shift.jsonl"))));
+        let mut told = |recording: Option<&str>, words: &str, name: &str| {
+            let file = dir.path().join(name);
+            let argument = format!("{words} {}", file.display());
+            crew.ask(Ask::Bundle { recording: recording.map(str::to_owned), argument: argument.trim().into() }).unwrap();
+            let News::Told(told) = wait_for(&mut crew) else { panic!() };
+            (told, file)
+        };
+        let (said, file) = told(None, "", "own.zip");
+        assert!(said.starts_with("packed into ") && said.contains("events 1 to 81") && file.exists(), "{said}");
+        let (said, _) = told(Some("b.bundle.zip"), "last 500ms", "part.zip");
+        assert!(said.contains("a part of the recording: events 487 to 783"), "{said}");
+        let (said, file) = told(Some(&own.display().to_string()), "", "own.zip");
+        assert!(said.starts_with("not packed: ") && file.exists(), "{said}");
+        let ask = |crew: &mut Crew, argument: &str| crew.ask(Ask::Bundle { recording: None, argument: argument.into() });
+        assert!(free_name("no-such-name").ends_with("no-such-name.bundle.zip"));
+        assert!(ask(&mut crew, "last ten").unwrap_err().contains("10m"));
+        assert!(ask(&mut crew, "last").unwrap_err().contains("10m"));
+        crew.own = None;
+        assert!(ask(&mut crew, "").unwrap_err().contains("not recorded"));
     }
 
     #[test]

@@ -105,6 +105,8 @@ pub enum Cmd {
     /// Compare two episodes, branches or recordings: where they part, and what it cost
     #[command(after_help = DIFF_CODES)]
     Diff(DiffArgs),
+    /// Pack what an incident needs into one redacted file, which `replay` opens on another machine
+    Bundle(BundleArgs),
     /// Train an agent
     #[command(subcommand)]
     Train(TrainCmd),
@@ -382,6 +384,22 @@ pub struct DiffArgs {
     /// Print JSON Lines: all that differs, with --all also what does not
     #[arg(long)]
     pub json: bool,
+}
+
+/// Flags of `bundle`.
+#[derive(Clone, Debug, Args)]
+pub struct BundleArgs {
+    /// The recording, which may still be written; else the newest one of the state directory
+    pub recording: Option<PathBuf>,
+    /// Only so much of the run before its end, such as 10m, 90s or 1h30m
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub last: Option<String>,
+    /// Only from this step on: `[lane:]episode/step`, a step of the first episode, or `@seq`
+    #[arg(long, value_name = "STEP", conflicts_with = "last")]
+    pub from: Option<String>,
+    /// Write the bundle to this file, which must not exist yet; else to NAME.bundle.zip here
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Flags of `eval`.

@@ -6,6 +6,7 @@
 
 mod backstage;
 mod bench;
+mod bundle;
 mod cli;
 mod config;
 mod diff;
@@ -67,6 +68,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Some(Cmd::Run(args)) => live::run(&args, &cli.global),
         Some(Cmd::Replay(args)) => replay::replay(&args, &cli.global),
         Some(Cmd::Recordings(args)) => recordings::run(&args, &cli.global),
+        Some(Cmd::Bundle(args)) => bundle::run(&args, &cli.global),
         Some(Cmd::Seal(args)) => recordings::seal_all(&args),
         Some(Cmd::Diff(args)) => diff::diff(&args),
         Some(Cmd::Config(command)) => config::run(&command, &cli.global),

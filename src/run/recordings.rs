@@ -186,6 +186,11 @@ fn rows(dir: Option<&Path>, global: &GlobalArgs) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
+/// The newest recording of the state directory.
+pub fn newest(global: &GlobalArgs) -> Result<Option<PathBuf>, Failure> {
+    Ok(rows(None, global)?.into_iter().next().map(|row| row.path))
+}
+
 fn ls(args: &RecordingsLsArgs, global: &GlobalArgs) -> Outcome {
     let filter = filter(args.filter.as_deref())?;
     let mut rows = rows(args.dir.as_deref(), global)?;

@@ -1,5 +1,6 @@
 //! `replay`: a recording in the console, as text, as JSON Lines, or verified.
 
+use super::bundle::{BundleOrigin, unpack_if_bundle};
 use super::cli::{GlobalArgs, ReplayArgs, VerifyArg};
 use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{configuration, environment};
@@ -12,6 +13,7 @@ use crate::engine::{VerifyError, VerifyReport, verify, verify_policy};
 use crate::event::{Decoding, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::journal::{Header, Integrity, Recording, write_json};
 use crate::model::{DeviceChoice, LocalPolicy};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +26,18 @@ pub fn replay(args: &ReplayArgs, global: &GlobalArgs) -> Outcome {
     if args.file.as_os_str() == "sample" && !args.file.exists() {
         return sample(args, &config);
     }
-    open(&args.file, args, &config)
+    if let Some(bundle) = unpack_if_bundle(&args.file)? {
+        // Gone with the process, also where a signal ends it.
+        if !has_screen(args) {
+            super::signals::remove_on_signal(bundle.scratch.path.clone());
+        }
+        return open(&bundle.recording, Some(&bundle.origin), args, &config);
+    }
+    open(&args.file, None, args, &config)
+}
+
+fn has_screen(args: &ReplayArgs) -> bool {
+    !args.headless && !args.json && args.verify.is_none() && args.shot.is_none() && super::screen::has_screen()
 }
 
 /// Puts the sample where it can be read like any recording.
@@ -38,13 +51,13 @@ fn sample(args: &ReplayArgs, config: &Config) -> Outcome {
         options.open(&path)?.write_all(SAMPLE.as_bytes())
     };
     write().map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
-    let outcome = open(&path, args, config);
+    let outcome = open(&path, None, args, config);
     let _ = std::fs::remove_file(&path);
     outcome
 }
 
-fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
-    let has_screen = !args.headless && !args.json && args.verify.is_none() && args.shot.is_none() && super::screen::has_screen();
+fn open(path: &Path, origin: Option<&BundleOrigin>, args: &ReplayArgs, config: &Config) -> Outcome {
+    let has_screen = has_screen(args);
     // The console begins with the end alone, and finds out the rest while it is looked at.
     let opened = if has_screen { Recording::open_quickly(path) } else { Recording::open(path) };
     let mut recording = opened.map_err(Failure::usage)?;
@@ -58,13 +71,13 @@ fn open(path: &Path, args: &ReplayArgs, config: &Config) -> Outcome {
         None => None,
     };
     if let Some(shot) = &args.shot {
-        let integrity = super::screen::shot(recording, stop.or(from), shot, &args.size, args.screen.into(), config)?;
+        let integrity = super::screen::shot(recording, origin, stop.or(from), shot, &args.size, args.screen.into(), config)?;
         return partial(&integrity);
     }
     if !has_screen {
         return headless(&mut recording, args, from.unwrap_or(Seq(1)), stop);
     }
-    let integrity = super::screen::replay(recording, from, stop, args.speed, config)?;
+    let integrity = super::screen::replay(recording, origin, from, stop, args.speed, config)?;
     partial(&integrity)
 }
 
@@ -92,7 +105,7 @@ fn first(recording: &mut Recording, from: Seq, condition: &Condition) -> Result<
 }
 
 /// The event at which a step begins: `[lane:]episode/step`, a step of the first episode, or `@seq`.
-fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
+pub fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
     let bad = || Failure::usage(format!("`{text}` is not a step; write `[lane:]episode/step`, `step`, or `@seq`"));
     if let Some(seq) = text.strip_prefix('@') {
         return seq.parse().map(Seq).map_err(|_| bad());
@@ -188,6 +201,8 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
     if let Some(damaged) = integrity.damage.iter().map(|d| d.from).min() {
         events.retain(|e| e.seq < damaged);
     }
+    let integrity = integrity.clone();
+    let unbegun = within_part(recording, &mut events)?;
     let report = match what {
         VerifyArg::Sim => verify(&header, events, env.as_ref()).map_err(failure)?,
         VerifyArg::Policy => {
@@ -206,14 +221,64 @@ fn verified(recording: &mut Recording, what: VerifyArg, args: &ReplayArgs) -> Ou
         return Err(Failure { code: Code::Partial, message: broken });
     }
     if report.steps == 0 && integrity.is_intact() {
-        return Err(Failure::failed("the recording holds no step: there was nothing to compare"));
+        let what = if unbegun.is_some() { "no episode begins in this part of a recording" } else { "the recording holds no step" };
+        return Err(Failure::failed(format!("{what}: there was nothing to compare")));
     }
     if args.json {
-        say(serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true}))?;
+        let mut told =
+            serde_json::json!({"episodes": report.episodes, "steps": report.steps, "messages": report.messages, "identical": true});
+        if let (Some(unbegun), Some(object)) = (&unbegun, told.as_object_mut()) {
+            object.insert("from".into(), unbegun.from.0.into());
+            object.insert("not_compared".into(), unbegun.episodes.into());
+        }
+        say(told)?;
     } else {
         say(told(&report, integrity.is_intact()))?;
+        if let Some(Unbegun { from, episodes }) = unbegun {
+            say(format_args!(
+                "a part of a recording, from event {from} on: its beginning is not here; episodes that began before it, or go on from such a one, were not compared ({episodes})"
+            ))?;
+        }
     }
-    partial(integrity)
+    partial(&integrity)
+}
+
+/// Of a part of a recording.
+struct Unbegun {
+    /// Its first event.
+    from: Seq,
+    /// Episodes of which the beginning is not there.
+    episodes: usize,
+}
+
+/// Leaves of a part's events those that can be played again: of episodes that begin in it, and that go on from no other. How the run was
+/// set up is in the state before the first event. None where the recording has its beginning.
+fn within_part(recording: &mut Recording, events: &mut Vec<Arc<Envelope>>) -> Result<Option<Unbegun>, Failure> {
+    if recording.base() == Seq(0) {
+        return Ok(None);
+    }
+    let from = recording.base().next();
+    let (mut begun, mut left_out) = (BTreeSet::new(), BTreeSet::new());
+    for envelope in events.iter() {
+        let Some(place) = envelope.episode.map(|episode| (envelope.lane, episode)) else { continue };
+        if matches!(envelope.event, Event::EpisodeStarted(_)) {
+            begun.insert(place);
+        } else if let Event::BranchStarted(e) = &envelope.event
+            && !begun.contains(&(e.parent_lane, e.parent))
+        {
+            begun.remove(&place);
+        }
+        if !begun.contains(&place) {
+            left_out.insert(place);
+        }
+    }
+    events.retain(|e| e.episode.is_none_or(|episode| !left_out.contains(&(e.lane, episode))));
+    let base = recording.base_state().map_err(Failure::usage)?;
+    if let Some(run) = base.run {
+        let event = Event::RunStarted(run);
+        events.insert(0, Arc::new(Envelope { seq: base.seq, t_ns: base.t_ns, lane: LaneId(0), episode: None, step: None, event }));
+    }
+    Ok(Some(Unbegun { from, episodes: left_out.len() }))
 }
 
 fn told(report: &VerifyReport, is_whole: bool) -> String {

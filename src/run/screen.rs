@@ -1,6 +1,7 @@
 //! The console on a live run or on a recording.
 
 use super::backstage::Crew;
+use super::bundle::{BUNDLE_SUFFIX, BundleOrigin};
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use super::recordings::sealed_if_wanted;
@@ -12,13 +13,14 @@ use crate::state::DashState;
 use crate::telemetry::{Sampler, SamplerSettings};
 use crate::ui::desk::{Desk, ReplayDesk};
 use crate::ui::keymap::KeyMap;
-use crate::ui::lang::Lang;
+use crate::ui::lang::{Lang, tr};
 use crate::ui::recording_failure;
 use crate::ui::session::Said;
 use crate::ui::theme::{Caps, Theme, Tier, may_be_utf8};
 use crate::ui::view::{Context, PlaybackView, ScreenId, View};
 use crate::ui::widgets::ChartGlyphs;
 use crate::ui::{Ended, UiOptions, draw, run, shot};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,7 @@ fn options(config: &Config, recording: Option<String>) -> Result<UiOptions, Fail
     })
 }
 
-fn lang(config: &Config) -> Lang {
+pub fn lang(config: &Config) -> Lang {
     config.ui.lang.as_deref().and_then(Lang::from_name).unwrap_or_else(|| Lang::detect(|name| std::env::var(name).ok()))
 }
 
@@ -197,14 +199,16 @@ fn lost_by_ending(started: Started) -> Option<String> {
 /// The console on a recording.
 pub fn replay(
     recording: Recording,
+    origin: Option<&BundleOrigin>,
     from: Option<Seq>,
     stop: Option<Seq>,
     speed: Option<Pace>,
     config: &Config,
 ) -> Result<Integrity, Failure> {
+    let (name, when) = (name_of(&recording, origin), when_of(&recording, origin, config));
     let path = recording.path().to_owned();
-    let name = path.display().to_string();
-    let crew = Crew::new(recordings(config), Some(path), config);
+    let unpacked = origin.map(|_| (name.clone(), path.clone()));
+    let crew = Crew::new(recordings(config), Some(path), config).with_unpacked(unpacked);
     let forked = crew.forked();
     let mut options = options(config, Some(name))?;
     let mut recording = recording;
@@ -214,6 +218,7 @@ pub fn replay(
         options.screen = ScreenId::Training;
     }
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
+    source.set_bundle(when);
     if speed.is_none() {
         source = source.made_watchable().map_err(Failure::usage)?;
     }
@@ -250,9 +255,25 @@ fn training_end(recording: &mut Recording) -> Result<Option<Seq>, ReadError> {
     Ok((!state.updates.is_empty() && state.lanes.is_empty()).then_some(end))
 }
 
+/// What the console calls a recording: by its file, or by the bundle that it came in.
+fn name_of(recording: &Recording, origin: Option<&BundleOrigin>) -> String {
+    origin.map_or_else(|| recording.path().display().to_string(), |origin| format!("{}{BUNDLE_SUFFIX}", origin.name))
+}
+
+/// Of when a bundle is, and where it begins if that is not the beginning.
+fn when_of(recording: &Recording, origin: Option<&BundleOrigin>, config: &Config) -> Option<String> {
+    crate::ui::lang::set(lang(config));
+    let made = &origin?.made;
+    Some(match recording.base() {
+        Seq(0) => made.clone(),
+        base => tr!("{made}, from event {from}", made = made, from = base.next()),
+    })
+}
+
 /// A picture of the console at an event of a recording, without a terminal.
 pub fn shot(
     recording: Recording,
+    origin: Option<&BundleOrigin>,
     at: Option<Seq>,
     path: &Path,
     size: &str,
@@ -275,8 +296,6 @@ pub fn shot(
         return Err(Failure::usage(format!("{}: is no regular file; name one that can be made", path.display())));
     }
     let seq = at.unwrap_or(recording.end());
-    let mut recording = recording;
-    let state = recording.state_at(seq).map_err(Failure::usage)?;
     let caps = Caps {
         tier: tier(config).unwrap_or(Tier::Truecolor),
         ascii: config.ui.ascii.unwrap_or_else(|| is_text && !may_be_utf8(|name| std::env::var(name).ok())),
@@ -286,34 +305,59 @@ pub fn shot(
     let theme = Theme::load(&config.ui.theme, caps.tier).map_err(Failure::usage)?;
     let (keys, _) = keys(config)?;
     crate::ui::lang::set(lang(config));
-    let playback = PlaybackView {
-        head: state.seq,
-        end: recording.end(),
-        t_ns_end: recording.t_ns_end(),
-        playing: false,
-        speed: Pace::Times(1.0),
-        damage: recording.integrity().told(),
-        name: recording.path().display().to_string(),
-    };
+    let (name, when) = (name_of(&recording, origin), when_of(&recording, origin, config));
     let mut source = RecordingSource::new(recording, MonotonicClock::start()).map_err(Failure::usage)?;
-    let desk = Desk { replay: replay_desk(&mut source, &state).map_err(Failure::usage)?, ..Desk::default() };
-    let mut view = View::default();
-    view.go(screen);
-    let context = Context {
-        state: &state,
-        desk: &desk,
-        keys: &keys,
-        lang: lang(config),
-        view: &view,
-        theme: &theme,
-        caps: &caps,
-        playback: Some(&playback),
-        read_only: true,
-        banner: config.profile.banner.as_deref(),
-    };
-    let picture = shot::write(&draw(&context, area), &theme, format).map_err(Failure::failed)?;
+    source.set_bundle(when);
+    let easel = Easel { caps, theme, keys, lang: lang(config), banner: config.profile.banner.clone(), name };
+    let picture = easel.draw(&mut source, seq, screen, area).map_err(Failure::usage)?;
+    let picture = shot::write(&picture, &easel.theme, format).map_err(Failure::failed)?;
     std::fs::write(path, picture).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
     Ok(source.recording().integrity().clone())
+}
+
+/// What it takes to draw the console without a terminal.
+pub struct Easel {
+    pub caps: Caps,
+    pub theme: Theme,
+    pub keys: KeyMap,
+    pub lang: Lang,
+    pub banner: Option<String>,
+    /// What the recording is called.
+    pub name: String,
+}
+
+impl Easel {
+    /// Draws a screen at an event of a recording.
+    pub fn draw(&self, source: &mut RecordingSource, seq: Seq, screen: ScreenId, area: Rect) -> Result<Buffer, SourceError> {
+        let state = source.state_at(seq)?;
+        let desk = Desk { replay: replay_desk(source, &state)?, ..Desk::default() };
+        let recording = source.recording();
+        let playback = PlaybackView {
+            head: state.seq,
+            end: recording.end(),
+            t_ns_end: recording.t_ns_end(),
+            playing: false,
+            speed: Pace::Times(1.0),
+            damage: recording.integrity().told(),
+            name: self.name.clone(),
+            bundle: source.bundle().map(str::to_owned),
+        };
+        let mut view = View::default();
+        view.go(screen);
+        let context = Context {
+            state: &state,
+            desk: &desk,
+            keys: &self.keys,
+            lang: self.lang,
+            view: &view,
+            theme: &self.theme,
+            caps: &self.caps,
+            playback: Some(&playback),
+            read_only: true,
+            banner: self.banner.as_deref(),
+        };
+        Ok(draw(&context, area))
+    }
 }
 
 /// All that can be found out about the recording, with the episode at the playhead.

@@ -24,6 +24,17 @@ pub fn shut_down_on_signal(commands: CommandSender) -> Arc<AtomicI32> {
     came
 }
 
+/// Removes a directory of ours before the first SIGINT, SIGTERM or SIGHUP ends the process.
+pub fn remove_on_signal(directory: std::path::PathBuf) {
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _ = std::fs::remove_dir_all(&directory);
+            std::process::exit(128 + signal);
+        }
+    });
+}
+
 /// Ends a training's recording and the process on the first SIGINT, SIGTERM or SIGHUP. A training has stretches of many seconds without an
 /// update, and whoever stops it may not wait that long.
 pub fn end_training_on_signal(record: Arc<Mutex<TrainingRecord>>) {

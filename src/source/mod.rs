@@ -71,6 +71,10 @@ pub trait Playback {
     fn is_growing(&self) -> bool;
     /// What is wrong with the file, if anything is.
     fn damage(&self) -> Option<&str>;
+    /// Of when the bundle is that the recording came in.
+    fn bundle(&self) -> Option<&str> {
+        None
+    }
     /// Whether it plays a decision a second at `x1`, because the recorded times are too fast to watch.
     fn is_by_decision(&self) -> bool;
 

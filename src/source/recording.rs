@@ -4,6 +4,7 @@ use super::study::Study;
 use super::{Book, Frame, FrameSource, Playback, Probe, Quest, SourceError, SourceStatus, Tally, Track};
 use crate::event::{Clock, CommandSender, Envelope, EpisodeId, Event, LaneId, Pace, Seq, StepIndex, StepUnit};
 use crate::journal::{Integrity, Recording};
+use crate::state::DashState;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,6 +37,7 @@ pub struct RecordingSource {
     looked_ns: u64,
     /// What is new is handed out as it comes.
     follows: bool,
+    bundle: Option<String>,
 }
 
 /// The decision that is played, where one a second is.
@@ -83,6 +85,7 @@ impl RecordingSource {
             grows,
             looked_ns: 0,
             follows: false,
+            bundle: None,
         };
         source.looked_ns = source.clock.now_ns();
         source.tell_damage();
@@ -103,13 +106,24 @@ impl RecordingSource {
         &self.recording
     }
 
+    /// It came in a bundle; of when that is.
+    pub fn set_bundle(&mut self, when: Option<String>) {
+        self.bundle = when;
+    }
+
+    /// The state after an event, wherever the playhead is.
+    pub fn state_at(&mut self, seq: Seq) -> Result<DashState, SourceError> {
+        Ok(self.recording.state_at(seq)?)
+    }
+
     /// Plays a decision a second where the recorded ones are too fast to watch, as those of a run without a screen are.
     pub fn made_watchable(mut self) -> Result<Self, SourceError> {
         let (mut decisions, mut t_ns) = (0u64, 0);
+        let begun_ns = self.recording.base_state()?.t_ns;
         for envelope in self.recording.events_from(Seq(1))?.take(SHOWN_EVENTS) {
             let envelope = envelope?;
             decisions += u64::from(matches!(envelope.event, Event::DecisionSettled(_)));
-            t_ns = envelope.t_ns;
+            t_ns = envelope.t_ns.saturating_sub(begun_ns);
         }
         // Each lane decides for itself.
         let mean_ns = t_ns.saturating_mul(self.lanes()).checked_div(decisions);
@@ -332,6 +346,10 @@ impl Playback for RecordingSource {
 
     fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
+    }
+
+    fn bundle(&self) -> Option<&str> {
+        self.bundle.as_deref()
     }
 
     fn is_by_decision(&self) -> bool {

@@ -143,7 +143,13 @@ impl Study {
     /// answered by one read of the file.
     fn read_scans(&mut self, recording: &mut Recording, budget: usize) -> Result<bool, ReadError> {
         let unread = self.scans.values().filter(|s| !s.tally.is_whole()).map(|s| s.tally.read_upto).min();
-        let Some(upto) = unread else { return Ok(false) };
+        let Some(mut upto) = unread else { return Ok(false) };
+        if upto < recording.base() {
+            // A part begins in the midst of a run.
+            let base = recording.base_state()?;
+            self.scans.values_mut().filter(|s| s.tally.read_upto < base.seq).for_each(|scan| scan.begin_at(&base));
+            upto = base.seq;
+        }
         let mut together: Vec<&mut Scan> = self.scans.values_mut().filter(|s| s.tally.read_upto == upto && !s.tally.is_whole()).collect();
         for envelope in recording.events_from(upto.next())?.take(budget) {
             let envelope = envelope?;

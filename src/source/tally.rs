@@ -184,6 +184,13 @@ impl Scan {
         self.give_back();
     }
 
+    /// What comes first follows this state.
+    pub fn begin_at(&mut self, base: &DashState) {
+        self.state = Some(Box::new(base.clone()));
+        Arc::make_mut(&mut self.tally).read_upto = base.seq;
+        self.give_back();
+    }
+
     /// What is read to its end needs no state any more.
     fn give_back(&mut self) {
         if self.tally.is_whole() && !self.grows {

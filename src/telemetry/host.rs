@@ -7,6 +7,11 @@ use sysinfo::{MemoryRefreshKind, Networks, Pid, ProcessRefreshKind, ProcessesToU
 /// Shares of a processor mean nothing over a shorter time.
 const CPU_SPAN_NS_MIN: u64 = 200_000_000;
 
+/// What this machine is called.
+pub fn host_name() -> Option<String> {
+    System::host_name().ok()
+}
+
 /// Reads the host again and again. Rates are between two readings, so the first has none.
 pub struct HostReader {
     system: Option<System>,

@@ -9,5 +9,5 @@ mod host;
 mod sampler;
 
 pub use gpu::{GpuLibrary, GpuReader};
-pub use host::HostReader;
+pub use host::{HostReader, host_name};
 pub use sampler::{Sampler, SamplerSettings};

@@ -115,6 +115,7 @@ pub enum Action {
     Copy,
     CopyJson,
     Export,
+    Bundle,
     Shot,
     Seek,
     Resume,
@@ -432,6 +433,7 @@ pub const ACTIONS: &[Entry] = &[
     ),
     with(Action::Colors, "colors", "truecolor|256|16|none|auto", Nothing, "show fewer colours or more"),
     with(Action::Export, "export", "csv|json FILE", Nothing, "write what the focused pane shows to a new file (JSON: one record a line)"),
+    with(Action::Bundle, "bundle", "[last 10m] [FILE]", Nothing, "pack the run, or its last minutes, into one file for another machine"),
     with(Action::Shot, "shot", "svg|png|txt|ans FILE", Nothing, "write a picture of the screen to a file"),
 ];
 
@@ -582,6 +584,7 @@ impl Action {
             | Action::Cond
             | Action::Watch
             | Action::Verify
+            | Action::Bundle
             | Action::Cancel
             | Action::Rewind
             | Action::RewindToStop

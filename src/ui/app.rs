@@ -415,6 +415,7 @@ impl App {
             speed: p.speed(),
             damage: p.damage().map(str::to_owned),
             name,
+            bundle: p.bundle().map(str::to_owned),
         });
         let moved = playback != self.playback;
         self.playback = playback;

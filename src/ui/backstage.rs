@@ -34,6 +34,11 @@ pub enum Ask {
     /// Compare two episodes, or two recordings. It takes the place of what was to be compared before.
     Diff(DiffAsk),
     CancelDiff,
+    /// Pack a recording, by what the console calls it; without one, that which the live run writes.
+    Bundle {
+        recording: Option<String>,
+        argument: String,
+    },
 }
 
 /// About checkpoints. Evaluations are on the held-out seeds from 0 on, as many as said.
@@ -134,6 +139,7 @@ impl Backstage for Nobody {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
             Ask::CancelBench | Ask::CancelDiff | Ask::Catalogue => Ok(()),
             Ask::Diff(_) => Err("nobody here compares recordings".into()),
+            Ask::Bundle { .. } => Err("nobody here packs recordings".into()),
             Ask::Open { .. } | Ask::Fork { .. } => Err("nobody here opens recordings".into()),
         }
     }

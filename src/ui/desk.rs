@@ -172,7 +172,7 @@ impl Desk {
             Ask::Bench(ask) => self.bench.asked(ask),
             Ask::Diff(ask) => self.diff.asked(ask),
             Ask::CancelDiff => self.diff.cancelled(),
-            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Fork { .. } => {}
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } | Ask::Fork { .. } => {}
         }
     }
 

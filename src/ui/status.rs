@@ -38,6 +38,8 @@ pub fn draw(canvas: &mut Canvas<'_>, cx: &Context<'_>) {
 }
 
 const NAME: &str = " pilothouse";
+/// From so many columns on a field says all that it has to say.
+const WIDE: u16 = 120;
 const SEPARATOR: &str = " | ";
 
 /// Places of the fields that fit into `room`, which shrinks.
@@ -121,6 +123,9 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
                 add(6, name.to_string_lossy().into_owned(), Role::Strong);
             }
             add(10, tr!("event {head}/{end}", head = p.head, end = p.end), Role::Strong);
+            if let Some(when) = &p.bundle {
+                add(2, if width >= WIDE { tr!("BUNDLE of {when}", when = when) } else { tr!("BUNDLE") }, Role::Warn);
+            }
             if cx.desk.replay.grows {
                 add(2, tr!("GROWS"), Role::Good);
             }
@@ -251,6 +256,7 @@ mod tests {
             speed: Pace::Max,
             damage: Some("the recording is torn after event 234567, and 12 bytes were passed over".into()),
             name: "r.jsonl".into(),
+            bundle: None,
         };
         for width in [120, 80, 60, 45] {
             let bar = bar(&typical(), Some(&playback), true, Some("PROD"), width);
@@ -276,6 +282,7 @@ mod tests {
             speed: Pace::Times(1.0),
             damage: None,
             name: "a-recording-with-a-long-name.jsonl".into(),
+            bundle: None,
         };
         let state = typical();
         let agent = state.serving.as_ref().map_or_else(|| state.run.as_ref().unwrap().agent.to_string(), ToString::to_string);

@@ -176,6 +176,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Copy => vec![Effect::Copy(Form::Text)],
         Action::CopyJson => vec![Effect::Copy(Form::Json)],
         Action::Export => vec![Effect::Export(argument.to_owned())],
+        Action::Bundle => panes::replay::bundle(argument, view, facts),
         Action::Shot => vec![Effect::Shot(if argument.is_empty() { "svg".into() } else { argument.to_owned() })],
         Action::TogglePause => steer::toggle(view, facts),
         Action::Pause => steer::pause(facts),

@@ -305,6 +305,8 @@ pub struct PlaybackView {
     pub speed: Pace,
     pub damage: Option<String>,
     pub name: String,
+    /// It came in a bundle: of when that is.
+    pub bundle: Option<String>,
 }
 
 /// All that drawing may look at.

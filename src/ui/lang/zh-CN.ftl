@@ -972,6 +972,7 @@ command-seek = 定位
 command-theme = 主题
 command-colors = 颜色
 command-export = 导出
+command-bundle = 打包
 command-shot = 截图
 
 ## Checkpoints, pictures and lines: what came later
@@ -1175,3 +1176,13 @@ enter-goes-to-the-step-of-A = enter 前往 A 的步
 enter-goes-to-the-step-of-B = enter 前往 B 的步
 fold-steps-that-are-the-same-and-unfold-them = 折叠相同的步，或展开
 n-pairs = { $n } 对
+packing = 正在打包
+pack-the-run-or-its-last-minutes-into-one-file-for-another-machine = 把运行或其最后几分钟打包成一个文件，供另一台机器打开
+made-from-event-from = { $made }，自事件 { $from } 起
+BUNDLE-of-when = 事故包 { $when }
+BUNDLE = 事故包
+no-bundles-are-made-here = 此处不能打包
+this-run-is-not-recorded-there-is-nothing-to-pack = 此运行未被录制：没有可打包的内容
+packed-into-told = 已打包：{ $told }
+packed-though-it-is-not-whole-into-told = 录制不完整，仍已打包：{ $told }
+not-packed-why = 未打包：{ $why }

@@ -153,6 +153,16 @@ pub fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     }
 }
 
+/// Packs the recording at the cursor of the list, or else the run that is looked at.
+pub fn bundle(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let listed = match episodes::picked(Scene::seen(view, facts)).filter(|_| view.active() == PaneId::Episodes) {
+        Some(Pick::Recording(path)) => Some(path.display().to_string()),
+        Some(Pick::Episode(..)) | None => None,
+    };
+    let recording = listed.or_else(|| facts.playback.map(|p| p.name.clone()));
+    vec![Effect::Notice(tr!("packing")), Effect::Ask(Ask::Bundle { recording, argument: argument.trim().to_owned() })]
+}
+
 /// The next or previous episode: along the list as it is filtered and sorted where that has the keys, else as they began.
 pub fn neighbour(view: &mut View, facts: &Facts<'_>, forward: bool) -> Vec<Effect> {
     let scene = Scene::seen(view, facts);
