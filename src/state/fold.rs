@@ -88,6 +88,9 @@ impl DashState {
             Event::PhaseEntered(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.phase = Some(e.phase);
+                if e.phase == Phase::Observe {
+                    lane.episode.message = None;
+                }
                 if let Some(step) = envelope.step {
                     lane.episode.step = step;
                 }
@@ -116,7 +119,9 @@ impl DashState {
                 stats.calls_total = stats.calls_total.saturating_add(1);
                 stats.in_flight = stats.in_flight.saturating_add(1);
                 let kind = RowKind::Action { call: e.call.clone(), route: e.route, outcome: None, reward: None };
-                self.lanes.entry(envelope.lane).or_default().push(envelope, kind);
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.episode.message = None;
+                lane.push(envelope, kind);
             }
             Event::ToolCallFinished(e) => self.tool_finished(envelope, e),
             Event::TransitionRecorded(e) => self.lanes.entry(envelope.lane).or_default().transition(envelope, e),
@@ -341,6 +346,7 @@ impl LaneState {
 
     fn message(&mut self, envelope: &Envelope, e: &MessageCompleted) {
         self.transcript.streaming = None;
+        self.episode.message = Some(e.text.clone());
         self.episode.prompt_tokens = (e.prompt_tokens > 0).then_some(e.prompt_tokens);
         self.episode.cached_tokens = self.episode.prompt_tokens.map(|_| e.cached_tokens);
         // An infinite mean is none that could be shown, and JSON has no number for it.
@@ -358,6 +364,7 @@ impl LaneState {
 
     fn transition(&mut self, envelope: &Envelope, e: &TransitionRecorded) {
         let episode = &mut self.episode;
+        episode.message = None;
         episode.reward_last = Some(e.reward);
         episode.reward_sum = e.reward_sum;
         episode.discounted_sum = e.discounted_sum;
