@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, BenchPlan};
 use crate::cond::{CondError, Condition, Expression, Variable};
-use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq};
+use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq, ToolSpec};
 use crate::journal::{Recording, label, stem};
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
@@ -95,6 +95,10 @@ impl Backstage for Crew {
             }
         }
         lines
+    }
+
+    fn own_tools(&self) -> Vec<ToolSpec> {
+        vec![crate::tool::calculator::spec()]
     }
 
     fn condition_names(&self) -> Vec<String> {

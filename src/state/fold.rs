@@ -5,7 +5,7 @@ use super::{
     SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, BranchStarted, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase,
+    AlertState, BranchStarted, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase,
     RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,26 @@ impl DashState {
     /// Whether another checkpoint served before.
     pub fn has_swapped(&self) -> bool {
         self.swaps.iter().any(|swap| swap.from.is_some())
+    }
+
+    /// How the episode of a lane parted from another one, if it did.
+    pub fn branch_of(&self, lane: LaneId) -> Option<&BranchRow> {
+        let episode = self.lane(lane)?.episode.episode;
+        self.branches.iter().rev().find(|b| (b.lane, b.episode) == (lane, episode))
+    }
+
+    /// The checkpoint that decides in a lane whatever serves: that of its branch, or of the branch that it goes on from.
+    pub fn own_checkpoint(&self, lane: LaneId) -> Option<&CheckpointId> {
+        let mut row = self.branch_of(lane)?;
+        // Of rows, each is looked at once at most, whatever a file says.
+        for _ in 0..self.branches.len() {
+            if row.started.with.checkpoint.is_some() {
+                return row.started.with.checkpoint.as_ref();
+            }
+            let parent = (row.started.parent_lane, row.started.parent);
+            row = self.branches.iter().rev().find(|b| (b.lane, b.episode) == parent)?;
+        }
+        None
     }
 
     /// Share of the newest `window` episodes of the policy that serves that succeeded; unset before the first has ended.

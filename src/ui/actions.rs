@@ -76,7 +76,10 @@ pub enum Action {
     Rewind,
     RewindToStop,
     Fork,
+    ForkHere,
     Branches,
+    ToParent,
+    AgainstParent,
     Override,
     MarkForCompare,
     Compare,
@@ -138,6 +141,8 @@ pub enum Scope {
     List,
     Checkpoints,
     Alerts,
+    /// The tree of branches.
+    Branches,
 }
 
 impl Scope {
@@ -160,6 +165,7 @@ impl Scope {
             Scope::List => "in a list",
             Scope::Checkpoints => "on checkpoints",
             Scope::Alerts => "on alerts",
+            Scope::Branches => "on branches",
         }
     }
 }
@@ -309,13 +315,24 @@ pub const ACTIONS: &[Entry] = &[
         Engine,
         "a lane that goes on from before this step, beside what runs; [LANE:]EPISODE/STEP names another episode",
     ),
-    with(Action::Branches, "branches", "", Nothing, "the episodes that go on from steps of others"),
+    Entry {
+        action: Action::ForkHere,
+        name: "fork-here",
+        keys: &["g f"],
+        argument: "",
+        help: "a lane that goes on from before the step at the cursor, with its call to be edited",
+        needs: Run,
+        scope: Scope::Chain,
+    },
+    entry(Action::Branches, "branches", &["g b"], Nothing, "the episodes that go on from steps of others, as a tree"),
+    local(Scope::Branches, Action::ToParent, "to-parent", &["backspace"], Nothing, "the branch's parent, at the step where they part"),
+    local(Scope::Branches, Action::AgainstParent, "against-parent", &["d"], Nothing, "what differs between the branch and its parent"),
     Entry {
         action: Action::Override,
         name: "override",
         keys: &["o"],
-        argument: "action='CALL' result='TEXT'",
-        help: "what the decision under way does, in place of what the agent says; result answers the call without making it",
+        argument: "[action='CALL' result='TEXT']",
+        help: "edit what the decision under way does, in place of what the agent says; result answers the call without making it",
         needs: Engine,
         scope: Scope::Chain,
     },
@@ -539,7 +556,10 @@ impl Action {
             | Action::Rewind
             | Action::RewindToStop
             | Action::Fork
+            | Action::ForkHere
             | Action::Branches
+            | Action::ToParent
+            | Action::AgainstParent
             | Action::Override
             | Action::Pin
             | Action::Canary
@@ -597,7 +617,7 @@ mod tests {
 
     #[test]
     fn no_key_stands_twice_in_a_scope_and_no_name_anywhere() {
-        for scope in [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts] {
+        for scope in [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Branches] {
             let keys: Vec<&str> = ACTIONS.iter().filter(|e| e.scope == scope).flat_map(|e| e.keys).copied().collect();
             assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{scope:?}");
             for key in &keys {

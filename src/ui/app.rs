@@ -1,5 +1,6 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
+mod forms;
 mod hands;
 mod seats;
 
@@ -9,11 +10,13 @@ use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
 use super::export::export;
+use super::form::Form;
 use super::keymap::KeyMap;
 use super::lang::Lang;
 use super::line::{History, Line};
 use super::look::Look;
 use super::notify::Notifier;
+use super::outside;
 use super::output::{Output, ended_by};
 use super::palette::Palette;
 use super::replies::{ASK_BACKGROUND, Replies};
@@ -125,6 +128,8 @@ pub enum Open {
     Refused(String),
     /// A command that waits for its name, and what was typed of it.
     Confirm(Box<Confirm>, Line),
+    /// The editor of a decision.
+    Form(Box<Form>),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -160,6 +165,10 @@ struct App {
     source_ended: bool,
     redraw: bool,
     suspend: bool,
+    /// The editor of a decision is to be opened when the run has paused.
+    form_waits: bool,
+    /// An outside editor is to have what stands in it.
+    outside: bool,
     /// For the terminal, beside the picture.
     outbox: Vec<u8>,
     still: Still,
@@ -258,6 +267,10 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
             taken.retake()?;
             app.redraw = true;
         }
+        if let Some((directory, text)) = app.wants_outside() {
+            let back = outside::edit(taken, rx, &directory, &text);
+            app.came_back(back);
+        }
         if std::mem::take(&mut app.redraw) {
             screen.forget();
             dirty = true;
@@ -320,6 +333,8 @@ impl App {
             source_ended: false,
             redraw: false,
             suspend: false,
+            form_waits: false,
+            outside: false,
             outbox: Vec::new(),
             still: Still::default(),
             before: None,
@@ -418,7 +433,8 @@ impl App {
         let moved = playback != self.playback;
         self.playback = playback;
         let studied = self.study()?;
-        Ok(studied || news || moved)
+        let opened = self.open_waiting();
+        Ok(studied || news || moved || opened)
     }
 
     /// Reads theme and keys again where they were saved; true when there is something to show.
@@ -561,6 +577,8 @@ impl App {
                 Effect::Export(argument) => self.notice = export(&argument, self.scene()),
                 Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
+                Effect::EditPending => self.edit_pending(),
+                Effect::EditFork => self.edit_fork(),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => {

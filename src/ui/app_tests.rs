@@ -496,3 +496,5 @@ fn keys_are_read_again_when_they_are_saved_and_a_mistake_keeps_the_last_good_one
 mod replay_screen;
 #[path = "snapshot_tests.rs"]
 mod snapshots;
+#[path = "app/form_tests.rs"]
+mod forms;

@@ -5,7 +5,7 @@
 use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
 use super::watches::Watched;
-use crate::event::{EpisodeId, LaneId};
+use crate::event::{EpisodeId, LaneId, ToolSpec};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -86,6 +86,10 @@ pub trait Backstage {
     /// Compiles an expression that is to be watched; what is wrong with it and where, if so.
     fn watch(&self, source: &str) -> Result<Watched, String> {
         self.compile(source).map(Watched::Condition)
+    }
+    /// Tools that the program adds to those of the environment.
+    fn own_tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
     }
     /// The names that a condition can use, with their fields: what a line that takes one is completed by.
     fn condition_names(&self) -> Vec<String> {

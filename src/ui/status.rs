@@ -105,7 +105,10 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         }
     }
     let run = cx.state.run.as_ref();
-    if let Some(agent) = cx.state.serving.as_ref().map(ToString::to_string).or_else(|| run.map(|r| r.agent.to_string())) {
+    let own = cx.state.own_checkpoint(cx.view.lane).map(|own| tr!("{checkpoint} (branch)", checkpoint = own));
+    if let Some(own) = own {
+        add(3, own, Role::Strong);
+    } else if let Some(agent) = cx.state.serving.as_ref().map(ToString::to_string).or_else(|| run.map(|r| r.agent.to_string())) {
         add(3, agent, Role::Strong);
     }
     if let Some(run) = run {

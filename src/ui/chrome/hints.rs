@@ -159,6 +159,7 @@ fn of_pane(cx: &Context<'_>) -> &'static [Action] {
     match Scope::of(cx.view.screen, pane).first().copied().unwrap_or(Scope::Anywhere) {
         Scope::Chain => &[Action::Fold, Action::Detail, Action::Search, Action::Break, Action::Continue, Action::Slower, Action::Faster],
         Scope::Chart => &[Action::SmoothMore, Action::LogAxis, Action::XAxis, Action::Cursor, Action::ZoomIn, Action::ZoomOut],
+        Scope::Branches => &[Action::Open, Action::ToParent, Action::AgainstParent],
         Scope::List => &[Action::Open, Action::Sort, Action::Search],
         Scope::Anywhere | Scope::Checkpoints | Scope::Alerts => &[Action::Slower, Action::Faster, Action::Search],
     }

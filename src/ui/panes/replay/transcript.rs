@@ -44,6 +44,12 @@ pub fn cursor_row(scene: Scene<'_>) -> Option<&Row> {
     rows.get(rows.row_at(seq).unwrap_or(0))
 }
 
+/// The rows of the step at the cursor.
+pub fn rows_of_cursor(scene: Scene<'_>) -> Vec<Row> {
+    let Some(row) = cursor_row(scene) else { return Vec::new() };
+    rows(scene).iter().filter(|r| (r.episode, r.step) == (row.episode, row.step)).cloned().collect()
+}
+
 /// Rows that hold what is searched for, oldest first.
 pub fn matches(scene: Scene<'_>) -> Rc<Vec<Seq>> {
     scene.desk.replay.hits.of(settled(scene), scene.view.lane, &scene.view.search)

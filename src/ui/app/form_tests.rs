@@ -1,0 +1,125 @@
+//! The editor of a decision at the screen: keys in, commands and pictures out.
+
+use super::*;
+use crate::event::{LaneId, Overriding, ToolCall};
+use crate::ui::form::testing::state;
+use crate::ui::outside::Back;
+
+const SAID: &str = "<think>x<act>{\"tool\":\"scale\",\"svc\":\"pay\",\"n\":6}<end>";
+
+/// A live run that stands before its call.
+fn paused(size: (u16, u16)) -> (App, Inbox) {
+    let (mut app, inbox) = live(size);
+    app.state = DashState { run_state: RunState::Paused, ..state(SAID) };
+    (app, inbox)
+}
+
+fn text(app: &App) -> String {
+    rows(&app.picture(app.area)).join("\n")
+}
+
+#[test]
+fn o_opens_the_editor_enter_sends_and_esc_changes_nothing() {
+    let (mut app, inbox) = paused((120, 36));
+    type_keys(&mut app, "o");
+    let shown = text(&app);
+    for part in ["Override step 5 of episode 3", "scale", "svc", "pay", "n", "6", "dry", "result", "fits"] {
+        assert!(shown.contains(part), "{part}:\n{shown}");
+    }
+    // Keys are text here, and what is wrong stands beside its field.
+    type_keys(&mut app, "q");
+    assert!(text(&app).contains("no tool has this name; did you mean scale?"), "{}", text(&app));
+    type_keys(&mut app, "\n");
+    assert!(sent(&inbox).is_empty() && app.notice.contains("no tool"), "{}", app.notice);
+    type_keys(&mut app, "\x1b");
+    assert_eq!((&app.open, sent(&inbox)), (&Open::Nothing, Vec::new()));
+    type_keys(&mut app, "o");
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    type_keys(&mut app, "0");
+    assert!(text(&app).contains("`60` is out of range; give 1 to 12"));
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    type_keys(&mut app, "\x1bo");
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    press(&mut app, KeyCode::Down, KeyModifiers::NONE);
+    type_keys(&mut app, "\n");
+    let call = ToolCall::new("scale").with("svc", "checkout").with("n", 6);
+    let with = Overriding { action: Some(call), result: None };
+    assert_eq!(sent(&inbox), [Command::Override { lane: LaneId(0), with }]);
+}
+
+#[test]
+fn a_run_that_goes_on_is_paused_for_it_and_goes_on_behind_it() {
+    let (mut app, inbox) = paused((80, 24));
+    app.state.run_state = RunState::Running;
+    type_keys(&mut app, "o");
+    assert_eq!((sent(&inbox), &app.open), (vec![Command::Pause], &Open::Nothing));
+    app.take_frames().unwrap();
+    assert_eq!(app.open, Open::Nothing);
+    app.state.run_state = RunState::Paused;
+    app.take_frames().unwrap();
+    assert!(matches!(app.open, Open::Form(_)));
+    type_keys(&mut app, "\x1b");
+    assert_eq!(sent(&inbox), [Command::Resume]);
+    // What was paused before stays so.
+    type_keys(&mut app, "o\x1b");
+    assert_eq!(sent(&inbox), []);
+}
+
+#[test]
+fn the_editor_of_the_operator_fills_the_form_in_and_mistakes_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut app, inbox) = paused((100, 30));
+    app.options.state = Some(folder.path().to_owned());
+    assert_eq!(app.wants_outside(), None);
+    type_keys(&mut app, "o");
+    press(&mut app, KeyCode::Char('o'), KeyModifiers::CONTROL);
+    let (directory, text) = app.wants_outside().unwrap();
+    assert_eq!((directory.as_path(), app.wants_outside()), (folder.path(), None));
+    assert!(text.contains("\"n\": 6") && text.contains("//   svc: text, required: \"checkout\", \"pay\""), "{text}");
+    app.came_back(Back::Text(text.replace("6", "99")));
+    assert!(app.notice.contains("n: `99` is out of range"), "{}", app.notice);
+    // The same text again, with what is wrong on top.
+    press(&mut app, KeyCode::Char('o'), KeyModifiers::CONTROL);
+    let (_, again) = app.wants_outside().unwrap();
+    assert!(again.starts_with("// ! line ") && again.contains("\"n\": 99"), "{again}");
+    app.came_back(Back::Text(again.replace("99", "9")));
+    assert_eq!(sent(&inbox), []);
+    type_keys(&mut app, "\n");
+    let with = Overriding { action: Some(ToolCall::new("scale").with("svc", "pay").with("n", 9)), result: None };
+    assert_eq!(sent(&inbox), [Command::Override { lane: LaneId(0), with }]);
+    type_keys(&mut app, "o");
+    app.came_back(Back::Failed("vi: not found".into()));
+    assert!(matches!(app.open, Open::Form(_)) && app.notice == "vi: not found");
+}
+
+#[test]
+fn a_fork_from_the_cursor_names_its_step() {
+    let (mut app, inbox) = live((120, 36));
+    app.state.run_state = RunState::Paused;
+    type_keys(&mut app, "ggjjjj");
+    let row = panes::chain::cursor_row(&app.view, &app.state).cloned().unwrap();
+    type_keys(&mut app, "gf");
+    assert!(text(&app).contains("Fork before step"), "{}", text(&app));
+    type_keys(&mut app, "\n");
+    let sent = sent(&inbox);
+    let [Command::Fork { lane, episode, at, with }] = sent.as_slice() else { panic!("{sent:?} {}", app.notice) };
+    assert_eq!((*lane, *episode, *at), (LaneId(0), Some(row.episode), crate::event::StepIndex(row.step.0.max(1))));
+    assert!(with.is_none());
+}
+
+#[test]
+fn the_editor_is_drawn_at_every_size() {
+    for (width, height) in [(1, 1), (2, 9), (9, 2), (12, 5), (20, 5), (45, 22), (80, 24), (200, 50)] {
+        let (mut app, _inbox) = paused((width, height));
+        app.edit_pending();
+        let Open::Form(_) = app.open else { panic!() };
+        for _ in 0..6 {
+            text(&app);
+            press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+        }
+        if std::env::var_os("PILOTHOUSE_SHOW").is_some() {
+            println!("{}", text(&app));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The editor of a decision at the screen: it is opened when the run stands still, and what it comes to is sent.
+
+use super::{App, Open};
+use crate::event::{Command, Overriding, RunState, ToolCall, Variation};
+use crate::state::Row;
+use crate::ui::form::{Form, FormEdit};
+use crate::ui::form_file;
+use crate::ui::lang::tr;
+use crate::ui::outside::{self, Back};
+use crate::ui::panes::{chain, replay};
+use crate::ui::update::{Effect, command};
+use crate::ui::view::ScreenId;
+use crossterm::event::KeyEvent;
+
+impl App {
+    /// Opens the editor on the decision under way. A run that goes on is paused first, so that it is still under way when it is edited.
+    pub(super) fn edit_pending(&mut self) {
+        match self.state.run_state {
+            RunState::Paused => self.open_pending(false),
+            RunState::Starting | RunState::Running | RunState::Stepping => {
+                self.form_waits = true;
+                self.notice = tr!("pausing, to edit the decision under way");
+                self.carry_out(vec![Effect::Send(Command::Pause)]);
+            }
+            RunState::Ended => self.notice = tr!("the run has ended"),
+        }
+    }
+
+    /// Whether the editor that waited for the pause is there now.
+    pub(super) fn open_waiting(&mut self) -> bool {
+        if !self.form_waits || self.state.run_state != RunState::Paused {
+            return false;
+        }
+        self.form_waits = false;
+        // Something else was opened meanwhile: then that counts.
+        if self.open == Open::Nothing {
+            self.open_pending(true);
+        }
+        true
+    }
+
+    fn open_pending(&mut self, resumes: bool) {
+        match Form::of_pending(self.view.lane, &self.state, self.backstage.own_tools()) {
+            Ok(mut form) => {
+                self.notice.clear();
+                form.resumes = resumes;
+                self.open = Open::Form(Box::new(form));
+            }
+            Err(told) => self.notice = told,
+        }
+    }
+
+    /// Opens the editor on a fork from before the step of the row at the cursor.
+    pub(super) fn edit_fork(&mut self) {
+        let scene = self.scene();
+        let (row, rows): (Option<Row>, Vec<Row>) = match self.view.screen {
+            ScreenId::Replay => (replay::cursor_row(scene).cloned(), replay::rows_of_cursor(scene)),
+            ScreenId::Live | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => {
+                let row = chain::cursor_row(&self.view, &self.state).cloned();
+                let of_lane = scene.lane().into_iter().flat_map(|l| l.transcript.rows.iter());
+                let here = |r: &&Row| row.as_ref().is_some_and(|row| (r.episode, r.step) == (row.episode, row.step));
+                let rows = of_lane.filter(here).cloned().collect();
+                (row, rows)
+            }
+        };
+        let Some(row) = row else {
+            self.notice = tr!("there is no step here to fork from");
+            return;
+        };
+        let rows: Vec<&Row> = rows.iter().collect();
+        let form = Form::of_fork(self.view.lane, &row, &rows, &self.state, self.backstage.own_tools());
+        self.open = Open::Form(Box::new(form));
+    }
+
+    pub(super) fn form_key(&mut self, mut form: Box<Form>, key: &KeyEvent) {
+        match form.key(key) {
+            FormEdit::More => self.open = Open::Form(form),
+            FormEdit::Cancel => {
+                self.notice = tr!("nothing is changed");
+                self.leave(&form);
+            }
+            FormEdit::Send => self.send_form(form),
+            FormEdit::Outside => self.go_outside(form),
+        }
+    }
+
+    fn send_form(&mut self, mut form: Box<Form>) {
+        let told = match form.command(&self.state) {
+            Ok(Command::Fork { lane, episode, at, with }) if self.playback.is_some() => {
+                let episode = episode.unwrap_or_default();
+                match fork_line(&with) {
+                    Some(with) => {
+                        let line = format!("fork at {lane}:{episode}/{at}{with}");
+                        return self.with_facts(|view, facts| command(&line, view, facts));
+                    }
+                    None => tr!("a result with both kinds of quotes can't be given to a recording"),
+                }
+            }
+            Ok(command) => {
+                self.carry_out(vec![Effect::Send(command)]);
+                return self.leave(&form);
+            }
+            Err(told) => told,
+        };
+        form.to_problem();
+        self.notice = told;
+        self.open = Open::Form(form);
+    }
+
+    /// The run goes on if it was paused for this.
+    fn leave(&mut self, form: &Form) {
+        if form.resumes && self.state.run_state == RunState::Paused {
+            self.carry_out(vec![Effect::Send(Command::Resume)]);
+        }
+    }
+
+    fn go_outside(&mut self, form: Box<Form>) {
+        if self.playback.is_some() || self.options.read_only {
+            self.notice = tr!("an editor is for a live run that takes commands");
+        } else {
+            // The loop has the terminal, and lends it.
+            self.outside = true;
+        }
+        self.open = Open::Form(form);
+    }
+
+    /// The text that the outside editor is to have, and where; unset where nothing is to be edited outside.
+    pub(super) fn wants_outside(&mut self) -> Option<(std::path::PathBuf, String)> {
+        let wanted = std::mem::take(&mut self.outside);
+        let Open::Form(form) = &self.open else { return None };
+        match outside::directory(self.options.state.as_deref()) {
+            Ok(directory) if wanted => Some((directory, form.draft.clone().unwrap_or_else(|| form_file::text(form)))),
+            Ok(_) => None,
+            Err(told) => {
+                if wanted {
+                    self.notice = told;
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes up what the outside editor left.
+    pub(super) fn came_back(&mut self, back: Back) {
+        self.redraw = true;
+        let Open::Form(form) = &mut self.open else { return };
+        match back {
+            Back::Text(text) => match form_file::read(&text, form) {
+                Ok(()) => self.notice = tr!("read; enter sends it"),
+                Err(mistake) => {
+                    self.notice = tr!("{mistake}; ctrl-o opens it again, esc gives up", mistake = mistake);
+                    form.draft = Some(form_file::again(&text, &mistake));
+                }
+            },
+            Back::Failed(told) => self.notice = told,
+            Back::Ended(0) => self.ended = Some(super::Ended::HungUp),
+            Back::Ended(signal) => self.ended = Some(super::Ended::Signal(signal)),
+        }
+    }
+}
+
+/// What a fork does otherwise, as `:fork` reads it; unset where that has no quotes for it.
+fn fork_line(with: &Variation) -> Option<String> {
+    let Variation { checkpoint, seed, first: Overriding { action, result } } = with;
+    let mut line = String::new();
+    line.extend(checkpoint.as_ref().map(|id| format!(" checkpoint={id}")));
+    line.extend(seed.map(|seed| format!(" seed={seed}")));
+    line.extend(action.as_ref().map(|call| format!(" action='{}'", as_said(call))));
+    if let Some(result) = result {
+        let quote = ['\'', '"'].into_iter().find(|quote| !result.contains(*quote))?;
+        line.push_str(&format!(" result={quote}{result}{quote}"));
+    }
+    Some(if line.is_empty() { line } else { format!(" with{line}") })
+}
+
+/// As the agent writes it, without a quote that would end it.
+fn as_said(call: &ToolCall) -> String {
+    let mut fields = serde_json::Map::new();
+    fields.insert("tool".into(), call.name.clone().into());
+    fields.extend(call.arguments.clone());
+    serde_json::Value::Object(fields).to_string().replace('\'', "\\u0027")
+}
