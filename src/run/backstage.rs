@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, BenchPlan};
 use crate::cond::{CondError, Condition, Expression, Variable};
-use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq, ToolSpec};
+use crate::event::{Envelope, EpisodeId, Event, LaneId, Level, MonotonicClock, RunStarted, Seed, Seq, ToolSpec};
 use crate::journal::{Recording, label, stem};
 use crate::source::{Probe, RecordingSource};
 use crate::state::DashState;
@@ -97,8 +97,12 @@ impl Backstage for Crew {
         lines
     }
 
-    fn own_tools(&self) -> Vec<ToolSpec> {
-        vec![crate::tool::calculator::spec()]
+    fn tools_of(&self, run: &RunStarted, seed: Seed, level: Level) -> Vec<ToolSpec> {
+        let env = crate::env::make(&run.env).ok().filter(|env| env.spec().version == run.env_version);
+        let Some(mut env) = env else { return Vec::new() };
+        let mut tools = env.reset(seed, level).tools;
+        tools.push(crate::tool::calculator::spec());
+        tools
     }
 
     fn condition_names(&self) -> Vec<String> {

@@ -31,7 +31,7 @@ use super::watch::Watch;
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::config::{Notify, Severity};
-use crate::event::{Event, SendError};
+use crate::event::{CommandId, Event, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
 use crate::ui::lang::tr;
@@ -167,6 +167,8 @@ struct App {
     suspend: bool,
     /// The editor of a decision is to be opened when the run has paused.
     form_waits: bool,
+    /// What was sent of an editor, until the engine has answered.
+    form_sent: Option<(CommandId, Box<Form>)>,
     /// An outside editor is to have what stands in it.
     outside: bool,
     /// For the terminal, beside the picture.
@@ -334,6 +336,7 @@ impl App {
             redraw: false,
             suspend: false,
             form_waits: false,
+            form_sent: None,
             outside: false,
             outbox: Vec::new(),
             still: Still::default(),
@@ -406,6 +409,7 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;
+                    self.form_answered(&envelope.event);
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
                     if let Some(hit) = self.desk.stops.note(&envelope, &self.state) {
                         changed = true;

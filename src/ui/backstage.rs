@@ -5,7 +5,7 @@
 use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject, WeightChange};
 use super::desk::{Desk, Recorded};
 use super::watches::Watched;
-use crate::event::{EpisodeId, LaneId, ToolSpec};
+use crate::event::{EpisodeId, LaneId, Level, RunStarted, Seed, ToolSpec};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,8 +87,8 @@ pub trait Backstage {
     fn watch(&self, source: &str) -> Result<Watched, String> {
         self.compile(source).map(Watched::Condition)
     }
-    /// Tools that the program adds to those of the environment.
-    fn own_tools(&self) -> Vec<ToolSpec> {
+    /// The tools that an episode has, with its names filled in; none where the environment is not at hand.
+    fn tools_of(&self, _run: &RunStarted, _seed: Seed, _level: Level) -> Vec<ToolSpec> {
         Vec::new()
     }
     /// The names that a condition can use, with their fields: what a line that takes one is completed by.

@@ -8,7 +8,7 @@ use crate::event::schema::Type;
 use crate::event::{
     CheckpointId, Command, EpisodeId, LaneId, Overriding, Phase, SafeText, Schema, Seed, StepIndex, ToolCall, ToolSpec, Variation, nearest,
 };
-use crate::state::{DashState, Row, RowKind};
+use crate::state::{DashState, LaneState, Row, RowKind};
 use crate::ui::lang::tr;
 use crossterm::event::KeyEvent;
 use serde_json::{Map, Value};
@@ -108,32 +108,33 @@ pub struct Form {
 const FIELDS_MAX: usize = 64;
 
 impl Form {
-    /// Of the decision under way; why there is none, if so. `own` are the tools that this program adds to those of the environment.
-    pub fn of_pending(lane: LaneId, state: &DashState, own: Vec<ToolSpec>) -> Result<Self, String> {
+    /// Of the decision under way; why there is none, if so. `tools` are those of its episode, where they are known: they have its names.
+    pub fn of_pending(lane: LaneId, state: &DashState, tools: Vec<ToolSpec>) -> Result<Self, String> {
         let Some(found) = state.lane(lane).filter(|l| l.episode.ended.is_none()) else { return Err(tr!("no episode runs in this lane")) };
         let (episode, step) = (found.episode.episode, found.episode.step);
-        if found.phase == Some(Phase::Settle) || step == StepIndex(0) {
+        if step == StepIndex(0) || is_carried_out(found) {
             return Err(tr!("nothing is pending: step {step} is carried out; > goes on to the next one, :rs decides it anew", step = step));
         }
         let whole = found.episode.message.as_ref().map(|m| m.as_str());
         let streaming = found.transcript.streaming.as_ref().map(|s| s.text.as_str());
         let said = whole.and_then(call_so_far);
         let so_far = said.clone().or_else(|| call_so_far(streaming?));
-        Ok(Self::new(Purpose::Override { lane, episode, step }, state, own, so_far, said))
+        Ok(Self::new(Purpose::Override { lane, episode, step }, state, tools, so_far, said))
     }
 
     /// Of a branch from before a row's step, with what was called there.
-    pub fn of_fork(lane: LaneId, row: &Row, rows: &[&Row], state: &DashState, own: Vec<ToolSpec>) -> Self {
+    pub fn of_fork(lane: LaneId, row: &Row, rows: &[&Row], state: &DashState, tools: Vec<ToolSpec>) -> Self {
         let here = |r: &&&Row| (r.episode, r.step) == (row.episode, row.step);
         let call = rows.iter().filter(here).find_map(|r| if let RowKind::Action { call, .. } = &r.kind { Some(call.clone()) } else { None });
         let purpose = Purpose::Fork { lane, episode: row.episode, step: StepIndex(row.step.0.max(1)) };
-        Self::new(purpose, state, own, call.clone(), call)
+        Self::new(purpose, state, tools, call.clone(), call)
     }
 
-    fn new(purpose: Purpose, state: &DashState, own: Vec<ToolSpec>, shown: Option<ToolCall>, said: Option<ToolCall>) -> Self {
+    fn new(purpose: Purpose, state: &DashState, known: Vec<ToolSpec>, shown: Option<ToolCall>, said: Option<ToolCall>) -> Self {
+        // What is not known of the episode is said of the run, in general.
         let of_run = state.run.iter().flat_map(|run| run.tools.iter());
         let mut tools: Vec<Tool> = Vec::new();
-        for spec in of_run.chain(own.iter()) {
+        for spec in known.iter().chain(of_run) {
             if tools.iter().all(|t| t.name != spec.name) {
                 let schema = Schema::of_parameters(&spec.parameters).ok();
                 tools.push(Tool { name: spec.name.clone(), description: SafeText::new(&spec.description), schema });
@@ -402,7 +403,7 @@ impl Form {
     /// Says so where the decision is no longer pending.
     pub fn stale(&self, state: &DashState) -> Option<String> {
         let (lane, episode, step) = self.purpose.place();
-        let now = state.lane(lane).filter(|l| l.episode.ended.is_none() && l.phase != Some(Phase::Settle));
+        let now = state.lane(lane).filter(|l| l.episode.ended.is_none() && !is_carried_out(l));
         let is_pending = now.is_some_and(|l| (l.episode.episode, l.episode.step) == (episode, step));
         (!self.purpose.is_fork() && !is_pending).then(|| tr!("step {step} went on meanwhile; :rs decides it anew", step = step))
     }
@@ -478,6 +479,13 @@ pub fn kind_words(kind: Option<Type>) -> String {
         Some(Type::Null) => tr!("null"),
         None => tr!("any value, as JSON"),
     }
+}
+
+/// Whether the decision of the lane's step was made: its call stands there.
+fn is_carried_out(lane: &LaneState) -> bool {
+    let here = |row: &&Row| (row.episode, row.step) == (lane.episode.episode, lane.episode.step);
+    let made = |row: &Row| matches!(row.kind, RowKind::Action { .. } | RowKind::Text { .. });
+    lane.phase == Some(Phase::Settle) || lane.transcript.rows.iter().rev().take_while(here).any(made)
 }
 
 fn choices_of(schema: &Schema) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! The editor of a decision at the screen: it is opened when the run stands still, and what it comes to is sent.
 
 use super::{App, Open};
-use crate::event::{Command, Overriding, RunState, ToolCall, Variation};
+use crate::event::{Command, EpisodeId, Event, Level, Overriding, RunState, Seed, SendError, ToolCall, ToolSpec, Variation};
 use crate::state::Row;
 use crate::ui::form::{Form, FormEdit};
 use crate::ui::form_file;
@@ -40,7 +40,8 @@ impl App {
     }
 
     fn open_pending(&mut self, resumes: bool) {
-        match Form::of_pending(self.view.lane, &self.state, self.backstage.own_tools()) {
+        let tools = self.state.lane(self.view.lane).map_or_else(Vec::new, |l| self.tools_of(l.episode.seed, l.episode.level));
+        match Form::of_pending(self.view.lane, &self.state, tools) {
             Ok(mut form) => {
                 self.notice.clear();
                 form.resumes = resumes;
@@ -68,8 +69,23 @@ impl App {
             return;
         };
         let rows: Vec<&Row> = rows.iter().collect();
-        let form = Form::of_fork(self.view.lane, &row, &rows, &self.state, self.backstage.own_tools());
+        let tools = self.begun_with(row.episode).map_or_else(Vec::new, |(seed, level)| self.tools_of(seed, level));
+        let form = Form::of_fork(self.view.lane, &row, &rows, &self.state, tools);
         self.open = Open::Form(Box::new(form));
+    }
+
+    fn tools_of(&self, seed: Seed, level: Level) -> Vec<ToolSpec> {
+        self.state.run.as_ref().map_or_else(Vec::new, |run| self.backstage.tools_of(run, seed, level))
+    }
+
+    /// Seed and level of an episode of the lane that is looked at.
+    fn begun_with(&self, episode: EpisodeId) -> Option<(Seed, Level)> {
+        let lane = self.view.lane;
+        let current = self.state.lane(lane).map(|l| &l.episode).filter(|e| e.episode == episode).map(|e| (e.seed, e.level));
+        let level = self.state.run.as_ref().map(|run| run.level)?;
+        let ended = || self.state.episodes.iter().rev().find(|e| (e.lane, e.episode) == (lane, episode)).map(|e| (e.seed, level));
+        let of_book = || self.desk.replay.book.find(lane, episode).and_then(|e| Some((e.seed?, e.level?)));
+        current.or_else(of_book).or_else(ended)
     }
 
     pub(super) fn form_key(&mut self, mut form: Box<Form>, key: &KeyEvent) {
@@ -96,15 +112,44 @@ impl App {
                     None => tr!("a result with both kinds of quotes can't be given to a recording"),
                 }
             }
-            Ok(command) => {
-                self.carry_out(vec![Effect::Send(command)]);
-                return self.leave(&form);
-            }
+            Ok(command) => match self.source.commands().map_or(Err(SendError::Closed), |c| c.send(command)) {
+                // It is kept until the engine has answered: what it objects to is to be mended.
+                Ok(id) => return self.form_sent = Some((id, form)),
+                Err(error) => error.to_string(),
+            },
             Err(told) => told,
         };
         form.to_problem();
         self.notice = told;
         self.open = Open::Form(form);
+    }
+
+    /// What the engine says to a form that was sent.
+    pub(super) fn form_answered(&mut self, event: &Event) {
+        let (id, objection) = if let Event::CommandAccepted(e) = event {
+            (e.id, None)
+        } else if let Event::CommandRejected(e) = event {
+            (e.id, Some(e.reason.to_string()))
+        } else {
+            return;
+        };
+        let Some((_, form)) = self.form_sent.take_if(|(sent, _)| *sent == id) else { return };
+        match objection {
+            Some(told) => {
+                self.notice = told;
+                if self.open == Open::Nothing {
+                    self.open = Open::Form(form);
+                }
+            }
+            None => {
+                let step = form.purpose.place().2;
+                self.notice = match form.purpose.is_fork() {
+                    true => tr!("it goes on beside what runs, from before step {step}; gb shows the branches", step = step),
+                    false => tr!("step {step} does that instead", step = step),
+                };
+                self.leave(&form);
+            }
+        }
     }
 
     /// The run goes on if it was paused for this.

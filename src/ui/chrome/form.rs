@@ -61,7 +61,7 @@ fn title(form: &Form) -> String {
 }
 
 fn keys(form: &Form) -> String {
-    let choose = if form.choices(form.slot()).is_empty() { String::new() } else { tr!("up down choose   ") };
+    let choose = if form.choices(form.slot()).is_empty() { String::new() } else { format!("{}   ", tr!("up down choose")) };
     tr!("enter sends   tab next   {choose}ctrl-o $EDITOR   esc leaves all as it is", choose = choose)
 }
 

@@ -163,7 +163,7 @@ impl Node<'_> {
     fn told(&self) -> String {
         let Some(branch) = self.branch else { return tr!("began by itself") };
         let parent = name((branch.parent_lane, branch.parent));
-        let with = if branch.with.is_none() { tr!(" nothing changed") } else { branch.with.to_string() };
+        let with = if branch.with.is_none() { format!(" {}", tr!("nothing changed")) } else { branch.with.to_string() };
         tr!("{cause} from {parent} before step {step}:{with}", cause = cause(branch), parent = parent, step = branch.at_step, with = with)
     }
 }
@@ -332,7 +332,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let scene = Scene::of(pane.ctx);
     let nodes = tree(scene);
     let branches = nodes.iter().filter(|n| n.branch.is_some()).count();
-    let mut inner = pane.open(canvas, &format::counted(branches as u64, "branch"));
+    let mut inner = pane.open(canvas, &tr!("branches: {n}", n = branches));
     if nodes.is_empty() {
         return notice(&mut inner, &tr!("no branches"));
     }
