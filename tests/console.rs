@@ -479,7 +479,7 @@ fn an_outside_editor_gets_the_terminal_and_what_it_leaves_is_sent() {
     assert!(file("seen").starts_with("// ! line 2: EOF"), "{}", file("seen"));
     let left = std::fs::read_dir(home.path().join(".local/state/pilothouse")).unwrap();
     assert!(!left.filter_map(Result::ok).any(|e| e.file_name().to_string_lossy().starts_with("decision")), "it is gone");
-    console.keys("\n");
+    console.keys("\r");
     console.until_shown("does that instead");
     console.keys(".");
     console.until_shown("told otherwise");

@@ -361,6 +361,10 @@ impl Playback for RecordingSource {
 
     fn step_end(&mut self, lane: LaneId, episode: EpisodeId, step: StepIndex) -> Result<Option<Seq>, SourceError> {
         let Some((first, last)) = self.study.book().find(lane, episode).map(|e| (e.first, e.last)) else { return Ok(None) };
+        // An episode may have any number of steps: one that is read already is not read again.
+        if let Some(beat) = self.study.beat(lane, episode, step) {
+            return Ok(Some(beat));
+        }
         let mut end = None;
         for envelope in self.recording.events_from(first)? {
             let envelope = envelope?;

@@ -148,7 +148,7 @@ fn hostile_names_and_values_stay_what_they_are() {
     let parameters = serde_json::json!({"type": "object", "properties": {text: {"enum": [text, 7, {"a": text}]}}});
     let own = ToolSpec { name: text.into(), description: text.into(), parameters, mutates: false };
     let mut form = Form::of_pending(LaneId(0), &state(""), vec![own]).unwrap();
-    press(&mut form, &[KeyCode::Up, KeyCode::Tab]);
+    press(&mut form, &[KeyCode::Down, KeyCode::Tab]);
     for value in [serde_json::json!(text), 7.into(), serde_json::json!({"a": text})] {
         press(&mut form, &[KeyCode::Down]);
         assert_eq!(problems(&form), Vec::<String>::new());

@@ -1,7 +1,7 @@
 //! The editor of a decision at the screen: keys in, commands and pictures out.
 
 use super::*;
-use crate::event::{CommandAccepted, CommandId, CommandRejected, LaneId, Overriding, ToolCall};
+use crate::event::{CommandAccepted, CommandId, CommandRejected, LaneId, Origin, Overriding, ToolCall};
 use crate::ui::form::testing::state;
 use crate::ui::outside::Back;
 
@@ -102,14 +102,14 @@ fn what_the_engine_objects_to_comes_back_to_be_mended() {
     type_keys(&mut app, "\n");
     assert_eq!(app.open, Open::Nothing);
     let Some(Input::Request(request)) = inbox.try_next() else { panic!() };
-    let other = CommandRejected { id: CommandId(request.id.0 + 1), command: request.command.clone(), reason: "no".into() };
+    let other = CommandRejected { id: CommandId(request.id.0 + 1), command: request.command.clone(), origin: Origin::Console, reason: "no".into() };
     app.form_answered(&other.clone().into());
     assert_eq!(app.open, Open::Nothing);
     app.form_answered(&CommandRejected { id: request.id, reason: "scale: svc: `checkout` is gone".into(), ..other }.into());
     assert!(matches!(app.open, Open::Form(_)) && text(&app).contains("is gone"), "{}", text(&app));
     type_keys(&mut app, "\n");
     let Some(Input::Request(request)) = inbox.try_next() else { panic!() };
-    app.form_answered(&CommandAccepted { id: request.id, command: request.command, origin: crate::event::Origin::Console }.into());
+    app.form_answered(&CommandAccepted { id: request.id, command: request.command, origin: Origin::Console }.into());
     assert_eq!((&app.open, app.notice.as_str()), (&Open::Nothing, "step 5 does that instead"));
 }
 
