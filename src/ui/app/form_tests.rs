@@ -1,7 +1,7 @@
 //! The editor of a decision at the screen: keys in, commands and pictures out.
 
 use super::*;
-use crate::event::{CommandAccepted, CommandId, CommandRejected, LaneId, Origin, Overriding, ToolCall};
+use crate::event::{CommandAccepted, CommandId, CommandRejected, EpisodeId, LaneId, Origin, Overriding, StepIndex, ToolCall, Variation};
 use crate::ui::form::testing::state;
 use crate::ui::outside::Back;
 
@@ -124,7 +124,7 @@ fn a_fork_from_the_cursor_names_its_step() {
     type_keys(&mut app, "\n");
     let sent = sent(&inbox);
     let [Command::Fork { lane, episode, at, with }] = sent.as_slice() else { panic!("{sent:?} {}", app.notice) };
-    assert_eq!((*lane, *episode, *at), (LaneId(0), Some(row.episode), crate::event::StepIndex(row.step.0.max(1))));
+    assert_eq!((*lane, *episode, *at), (LaneId(0), Some(row.episode), StepIndex(row.step.0.max(1))));
     assert!(with.is_none());
 }
 
@@ -142,4 +142,81 @@ fn the_editor_is_drawn_at_every_size() {
             println!("{}", text(&app));
         }
     }
+}
+
+#[test]
+fn a_fork_of_a_recording_is_a_line_that_says_the_same() {
+    let hostile = "it's a \u{1b}[2J \\ 工";
+    let action = ToolCall::new("sca'le").with("svc", hostile).with("n", 6);
+    let first = Overriding { action: Some(action), result: Some("\"quota\" used up".into()) };
+    let with = Variation { checkpoint: Some("deckhand-early".into()), seed: Some(Seed(7)), first };
+    let (mut app, inbox) = live((120, 36));
+    let line = format!("fork at 0:1/2{}", super::super::forms::fork_line(&with).unwrap());
+    app.with_facts(|view, facts| crate::ui::update::command(&line, view, facts));
+    let wanted = Command::Fork { lane: LaneId(0), episode: Some(EpisodeId(1)), at: StepIndex(2), with: with.clone() };
+    assert_eq!((sent(&inbox), app.notice.as_str()), (vec![wanted], ""));
+    assert_eq!(super::super::forms::fork_line(&Variation::default()).as_deref(), Some(""));
+    let both = Overriding { result: Some("'\"".into()), action: None };
+    assert_eq!(super::super::forms::fork_line(&Variation { first: both, ..with }), None);
+}
+
+#[test]
+fn a_step_of_a_recording_opens_the_editor_with_its_call() {
+    let mut app = replay((120, 36));
+    type_keys(&mut app, "gr");
+    app.take_frames().unwrap();
+    type_keys(&mut app, "gf");
+    assert!(text(&app).contains("Fork before step"), "{}", text(&app));
+    let Open::Form(form) = &app.open else { panic!() };
+    assert!(form.call().is_some());
+    // An editor outside is for what runs.
+    press(&mut app, KeyCode::Char('o'), KeyModifiers::CONTROL);
+    assert_eq!(app.wants_outside(), None);
+}
+
+#[test]
+fn branches_of_a_recording_are_opened_and_lead_to_their_parents() {
+    use crate::event::*;
+    let mut app = replay((120, 36));
+    type_keys(&mut app, "gb");
+    assert_eq!((app.view.popup, app.notice.as_str()), (None, "this recording has no branches"));
+    let (mut app, _inbox) = live((80, 24));
+    let parent = app.state.lanes[&LaneId(0)].episode.episode;
+    let started = BranchStarted {
+        parent_lane: LaneId(0),
+        parent,
+        at_step: StepIndex(2),
+        cause: BranchCause::Fork,
+        with: Variation { checkpoint: Some("deckhand-early".into()), ..Variation::default() },
+        state_hash: 0,
+        reward_sum: 0.0,
+        discounted_sum: 0.0,
+    };
+    let begun = EpisodeStarted {
+        seed: Seed(1),
+        level: Level::L0,
+        goal: "".into(),
+        briefing: "".into(),
+        fields: vec![],
+        checkpoint: None,
+        state_hash: 0,
+    };
+    for event in [Event::from(begun), started.into()] {
+        let (seq, t_ns) = (app.state.seq.next(), app.state.t_ns);
+        let envelope = Envelope { seq, t_ns, lane: LaneId(1), episode: Some(EpisodeId(1)), step: None, event };
+        app.state.apply(&envelope).unwrap();
+    }
+    type_keys(&mut app, "gb");
+    assert!(text(&app).contains("└─1:1") && text(&app).contains("deckhand-early"), "{}", text(&app));
+    press(&mut app, KeyCode::Down, KeyModifiers::NONE);
+    type_keys(&mut app, "\n");
+    assert_eq!((app.view.popup, app.view.lane, app.view.screen), (None, LaneId(1), ScreenId::Live));
+    // Its own checkpoint, and where it comes from.
+    app.area = Rect::new(0, 0, 120, 36);
+    assert!(text(&app).contains("deckhand-early (branch)") && text(&app).contains("branch of 0:"), "{}", text(&app));
+    type_keys(&mut app, "gb");
+    press(&mut app, KeyCode::Backspace, KeyModifiers::NONE);
+    assert_eq!((app.view.popup, app.view.lane), (None, LaneId(0)));
+    type_keys(&mut app, "gbgb");
+    assert_eq!(app.view.popup, None);
 }

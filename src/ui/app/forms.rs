@@ -7,6 +7,7 @@ use crate::ui::form::{Form, FormEdit};
 use crate::ui::form_file;
 use crate::ui::lang::tr;
 use crate::ui::outside::{self, Back};
+use crate::ui::panes::chain::of_step;
 use crate::ui::panes::{chain, replay};
 use crate::ui::update::{Effect, command};
 use crate::ui::view::ScreenId;
@@ -54,23 +55,19 @@ impl App {
     /// Opens the editor on a fork from before the step of the row at the cursor.
     pub(super) fn edit_fork(&mut self) {
         let scene = self.scene();
-        let (row, rows): (Option<Row>, Vec<Row>) = match self.view.screen {
-            ScreenId::Replay => (replay::cursor_row(scene).cloned(), replay::rows_of_cursor(scene)),
+        let rows: Vec<&Row> = match self.view.screen {
+            ScreenId::Replay => replay::rows_at_cursor(scene),
             ScreenId::Live | ScreenId::Checkpoints | ScreenId::Alerts | ScreenId::Training | ScreenId::Memory | ScreenId::Log => {
-                let row = chain::cursor_row(&self.view, &self.state).cloned();
                 let of_lane = scene.lane().into_iter().flat_map(|l| l.transcript.rows.iter());
-                let here = |r: &&Row| row.as_ref().is_some_and(|row| (r.episode, r.step) == (row.episode, row.step));
-                let rows = of_lane.filter(here).cloned().collect();
-                (row, rows)
+                of_step(of_lane, chain::cursor_row(&self.view, &self.state))
             }
         };
-        let Some(row) = row else {
+        let Some(row) = rows.first() else {
             self.notice = tr!("there is no step here to fork from");
             return;
         };
-        let rows: Vec<&Row> = rows.iter().collect();
         let tools = self.begun_with(row.episode).map_or_else(Vec::new, |(seed, level)| self.tools_of(seed, level));
-        let form = Form::of_fork(self.view.lane, &row, &rows, &self.state, tools);
+        let form = Form::of_fork(self.view.lane, row, &rows, &self.state, tools);
         self.open = Open::Form(Box::new(form));
     }
 
@@ -205,7 +202,7 @@ impl App {
 }
 
 /// What a fork does otherwise, as `:fork` reads it; unset where that has no quotes for it.
-fn fork_line(with: &Variation) -> Option<String> {
+pub(super) fn fork_line(with: &Variation) -> Option<String> {
     let Variation { checkpoint, seed, first: Overriding { action, result } } = with;
     let mut line = String::new();
     line.extend(checkpoint.as_ref().map(|id| format!(" checkpoint={id}")));

@@ -443,7 +443,7 @@ impl Columns {
         inner.text_before(self.episode_return, y, &format::or_unset(node.episode_return, |r| format!("{r:.2}")), Role::Text);
         let (word, role) = node.state();
         inner.text_upto(self.state, self.checkpoint.saturating_sub(1), y, &word, role);
-        let checkpoint = node.checkpoint.map_or("", |c| c.0.as_str());
+        let checkpoint = node.checkpoint.map_or(format::UNSET, |c| c.0.as_str());
         inner.text_upto(self.checkpoint, self.differs.saturating_sub(1), y, checkpoint, Role::Dim);
         if let Some(branch) = node.branch {
             inner.text_upto(self.differs, width, y, branch.with.to_string().trim_start(), Role::Text);

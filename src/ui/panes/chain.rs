@@ -98,6 +98,21 @@ pub fn cursor_row<'s>(view: &View, state: &'s DashState) -> Option<&'s Row> {
     rows.get(rows.row_at(place.cursor.seq).unwrap_or(0))
 }
 
+/// The rows of the step that a row is of. What begins an episode is of its first step, what ends it of its last one.
+pub fn of_step<'r>(rows: impl DoubleEndedIterator<Item = &'r Row>, row: Option<&Row>) -> Vec<&'r Row> {
+    let Some(row) = row else { return Vec::new() };
+    let mut of_episode: Vec<&Row> = rows.filter(|r| r.episode == row.episode && r.step.0 > 0).collect();
+    let step = if matches!(row.kind, RowKind::EpisodeEnd { .. }) {
+        of_episode.last().map(|r| r.step)
+    } else if row.step.0 == 0 {
+        of_episode.first().map(|r| r.step)
+    } else {
+        Some(row.step)
+    };
+    of_episode.retain(|r| Some(r.step) == step);
+    of_episode
+}
+
 /// Rows that hold what is searched for, oldest first.
 pub fn matches(view: &View, state: &DashState, hits: &Hits) -> Rc<Vec<Seq>> {
     let rows = state.lane(view.lane).map(|l| Rows::of(&l.transcript)).unwrap_or_default();

@@ -120,6 +120,10 @@ impl<'a> Item<'a> {
         }
     }
 
+    fn return_text(&self) -> String {
+        format::or_unset(self.episode_return, |r| format!("{r:.2}"))
+    }
+
     fn checkpoint_short(&self) -> &'a str {
         self.checkpoint.map_or(format::UNSET, |c| short(&c.0))
     }
@@ -450,17 +454,19 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
     let rows = list_rows(height);
     let head = if rows < usize::from(height) { HEAD } else { 0 };
-    if head > 0 {
-        draw_head(&mut inner, scene);
-    }
     let at = cursor(scene, &lines);
     let first = top(scene, lines.len(), at, rows);
+    let seen = (first..lines.len().min(first + rows)).filter_map(|index| lines.get(index));
+    let columns = Columns::of(width, Columns::widest(seen));
+    if head > 0 {
+        draw_head(&mut inner, scene, &columns);
+    }
     let is_active = scene.view.active() == PaneId::Episodes;
     let is_other = |l: &Line<'_>| l.episode().is_some_and(|(lane, _)| lane != LaneId(0));
     let lanes = scene.desk.replay.book.has_lanes() || lines.lines.iter().any(is_other);
     for (y, index) in (head..).zip(first..lines.len().min(first + rows)) {
         let Some(line) = lines.get(index) else { break };
-        draw_line(&mut inner, y, &line, scene, lanes);
+        draw_line(&mut inner, y, &line, scene, &columns, lanes);
         if index == at && line.is_row() {
             inner.text(0, y, ">", Role::Strong);
             if is_active {
@@ -487,7 +493,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
 }
 
-fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
+fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>, columns: &Columns) {
     let width = inner.width();
     let filter = &scene.view.replay.filter;
     if filter.is_empty() {
@@ -495,7 +501,6 @@ fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
     } else {
         inner.text_upto(0, width, 0, &format!("/{filter}"), Role::Strong);
     }
-    let columns = Columns::of(width);
     inner.text_before(columns.episode, 1, &tr!("ep"), Role::Dim);
     inner.text_before(columns.episode_return, 1, &tr!("ret"), Role::Dim);
     inner.text_before(columns.length, 1, &tr!("len"), Role::Dim);
@@ -512,16 +517,27 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(width: u16) -> Self {
-        Self { episode: 6, episode_return: 12, length: 16, ending: width.saturating_sub(7).max(18) }
+    /// For rows whose longest return and length have so many characters: those of an episode of thousands of steps have more than most.
+    fn of(width: u16, (returns, lengths): (u16, u16)) -> Self {
+        let episode = 6;
+        let episode_return = episode + 1 + returns.max(5);
+        let length = episode_return + 1 + lengths.max(3);
+        Self { episode, episode_return, length, ending: width.saturating_sub(7).max(length + 2) }
+    }
+
+    fn widest<'a>(lines: impl Iterator<Item = Line<'a>>) -> (u16, u16) {
+        let widths = lines.map(|line| match line {
+            Line::Episode(item) => (item.return_text().len() as u16, item.length.to_string().len() as u16),
+            Line::Heading(_) | Line::Recording(_) => (0, 0),
+        });
+        widths.fold((0, 0), |(a, b), (c, d)| (a.max(c), b.max(d)))
     }
 }
 
-fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, lanes: bool) {
+fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, columns: &Columns, lanes: bool) {
     let width = inner.width();
     match line {
         Line::Episode(item) => {
-            let columns = Columns::of(width);
             if scene.episode() == Some((item.lane, item.episode)) {
                 inner.text(1, y, "*", Role::Strong);
             }
@@ -530,7 +546,7 @@ fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, 
             if item.parent.is_some() {
                 inner.text(columns.episode, y, "+", Role::Mark);
             }
-            inner.text_before(columns.episode_return, y, &format::or_unset(item.episode_return, |r| format!("{r:.2}")), Role::Text);
+            inner.text_before(columns.episode_return, y, &item.return_text(), Role::Text);
             inner.text_before(columns.length, y, &item.length.to_string(), Role::Text);
             inner.text_upto(columns.length + 1, columns.ending.saturating_sub(1), y, item.checkpoint_short(), Role::Dim);
             let (word, role) = item.ending();

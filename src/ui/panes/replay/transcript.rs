@@ -7,7 +7,7 @@ use crate::state::Row;
 use crate::ui::actions::Action;
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::tr;
-use crate::ui::panes::chain::{draw_sheet, shape, streaming_lines, text_rows};
+use crate::ui::panes::chain::{draw_sheet, of_step, shape, streaming_lines, text_rows};
 use crate::ui::panes::chain_rows::{Shape, failed};
 use crate::ui::panes::chain_sheet::{Rows, Sheet};
 use crate::ui::panes::{Motion, Pane, notice};
@@ -45,9 +45,8 @@ pub fn cursor_row(scene: Scene<'_>) -> Option<&Row> {
 }
 
 /// The rows of the step at the cursor.
-pub fn rows_of_cursor(scene: Scene<'_>) -> Vec<Row> {
-    let Some(row) = cursor_row(scene) else { return Vec::new() };
-    rows(scene).iter().filter(|r| (r.episode, r.step) == (row.episode, row.step)).cloned().collect()
+pub fn rows_at_cursor(scene: Scene<'_>) -> Vec<&Row> {
+    of_step(rows(scene).iter(), cursor_row(scene))
 }
 
 /// Rows that hold what is searched for, oldest first.
