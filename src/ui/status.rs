@@ -87,7 +87,9 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         let track = cx.desk.replay.track.as_ref().filter(|t| t.episode == lane.episode.episode && t.lane == cx.view.lane);
         match track.filter(|_| cx.playback.is_some()) {
             Some(track) => {
-                let (step, last) = (lane.episode.step, track.beats.last().map_or(0, |b| b.step.0));
+                // While an episode is read, its length is known from the list of all.
+                let listed = cx.desk.replay.book.find(track.lane, track.episode).map_or(0, |e| e.length());
+                let (step, last) = (lane.episode.step, track.beats.last().map_or(0, |b| b.step.0).max(listed));
                 add(1, tr!("ep {ep} step {step}/{last}", ep = lane.episode.episode, step = step, last = last), Role::Strong);
                 let at = cx.state.t_ns.saturating_sub(track.t_ns_first);
                 let all = track.t_ns_last.saturating_sub(track.t_ns_first);

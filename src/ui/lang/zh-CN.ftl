@@ -1139,3 +1139,4 @@ command-to-parent = 到父回合
 command-against-parent = 与父回合对比
 it-goes-on-beside-what-runs-from-before-step-step-gb-shows-the-branches = 从步骤 { $step } 之前另开一支；gb 显示分支
 step-step-does-that-instead = 步骤 { $step } 改做这个
+n-of-all-steps-read = 已读 { $n }/{ $all } 步

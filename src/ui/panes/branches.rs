@@ -386,6 +386,9 @@ fn bars(nodes: &[Node<'_>], first: usize) -> Vec<bool> {
     bars
 }
 
+/// Cells from which what differs is worth a column; below, what is said of the branch at the cursor has it.
+const DIFFERS_MIN: u16 = 8;
+
 /// Where the columns stand.
 struct Columns {
     step: u16,
@@ -414,7 +417,9 @@ impl Columns {
         inner.text_before(self.episode_return, 0, &tr!("ret"), Role::Dim);
         inner.text_upto(self.state, self.checkpoint, 0, &tr!("state"), Role::Dim);
         inner.text_upto(self.checkpoint, self.differs, 0, &tr!("ckpt"), Role::Dim);
-        inner.text_upto(self.differs, width, 0, &tr!("differs"), Role::Dim);
+        if self.differs + DIFFERS_MIN <= width {
+            inner.text_upto(self.differs, width, 0, &tr!("differs"), Role::Dim);
+        }
     }
 
     fn row(&self, inner: &mut Canvas<'_>, y: u16, node: &Node<'_>, bars: &mut Vec<bool>, scene: Scene<'_>) {
@@ -445,7 +450,7 @@ impl Columns {
         inner.text_upto(self.state, self.checkpoint.saturating_sub(1), y, &word, role);
         let checkpoint = node.checkpoint.map_or(format::UNSET, |c| c.0.as_str());
         inner.text_upto(self.checkpoint, self.differs.saturating_sub(1), y, checkpoint, Role::Dim);
-        if let Some(branch) = node.branch {
+        if let Some(branch) = node.branch.filter(|_| self.differs + DIFFERS_MIN <= width) {
             inner.text_upto(self.differs, width, y, branch.with.to_string().trim_start(), Role::Text);
         }
     }

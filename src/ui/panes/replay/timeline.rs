@@ -125,7 +125,12 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let head = playhead(scene, &beats);
     // Before the first step the playhead is at none.
     let step = |at: usize| if scene.state.seq < beats[at].first { 0 } else { beats[at].step.0 };
-    let badge = head.map_or_else(String::new, |at| format!("{} {}/{}", tr!("step"), step(at), beats.last().map_or(0, |b| b.step.0)));
+    let listed = scene.track().and_then(|t| scene.desk.replay.book.find(t.lane, t.episode)).map_or(0, |e| e.length());
+    let last = beats.last().map_or(0, |b| b.step.0);
+    let badge = head.map_or_else(String::new, |at| match scene.track() {
+        Some(track) if !track.is_whole() && last < listed => tr!("{n} of {all} steps read", n = last, all = listed),
+        Some(_) | None => format!("{} {}/{last}", tr!("step"), step(at)),
+    });
     let mut inner = pane.open(canvas, &badge);
     if beats.is_empty() {
         let text = if scene.playback.is_some() && !scene.desk.replay.book.is_whole() {
