@@ -144,7 +144,12 @@ impl Rig {
     }
 
     /// Until an event fits, or a snapshot that stands for those that could not be handed on one by one.
-    fn until_told(&mut self, fits: &dyn Fn(&Envelope) -> bool, stands: &dyn Fn(&DashState) -> bool, quickly: bool) -> Option<Arc<Envelope>> {
+    fn until_told(
+        &mut self,
+        fits: &dyn Fn(&Envelope) -> bool,
+        stands: &dyn Fn(&DashState) -> bool,
+        quickly: bool,
+    ) -> Option<Arc<Envelope>> {
         let begun = Instant::now();
         let mut out = Vec::new();
         // Who looks too often at a run that is in a hurry slows it: each look that comes late copies the state.
@@ -164,7 +169,11 @@ impl Rig {
     }
 
     fn until_paused(&mut self) {
-        self.until_told(&|e| matches!(&e.event, Event::RunStateChanged(c) if c.state == RunState::Paused), &|s| s.run_state == RunState::Paused, false);
+        self.until_told(
+            &|e| matches!(&e.event, Event::RunStateChanged(c) if c.state == RunState::Paused),
+            &|s| s.run_state == RunState::Paused,
+            false,
+        );
     }
 
     /// Sends it, and waits for the branch that it begins: how long that took, and the branch.
@@ -251,7 +260,11 @@ fn a_recording_of_a_long_episode_knows_its_branches() {
         rig.branch(fork(at, first));
     }
     rig.commands.send(Command::Resume).unwrap();
-    rig.until_told(&|e| matches!(&e.event, Event::RunStateChanged(c) if c.state == RunState::Ended), &|s| s.run_state == RunState::Ended, false);
+    rig.until_told(
+        &|e| matches!(&e.event, Event::RunStateChanged(c) if c.state == RunState::Ended),
+        &|s| s.run_state == RunState::Ended,
+        false,
+    );
     drop(rig);
     let mut source = RecordingSource::new(Recording::open(&path).unwrap(), MonotonicClock::start()).unwrap();
     let begun = Instant::now();

@@ -287,7 +287,12 @@ const HALVED_UPTO: u64 = if cfg!(test) { 2 } else { 256 };
 
 impl RecordingSource {
     /// An event of an episode at or before the last one of a step, and near it: found by halving, for steps only go up in it.
-    fn before_step(&mut self, (lane, episode): (LaneId, EpisodeId), step: StepIndex, (first, last): (Seq, Seq)) -> Result<Seq, SourceError> {
+    fn before_step(
+        &mut self,
+        (lane, episode): (LaneId, EpisodeId),
+        step: StepIndex,
+        (first, last): (Seq, Seq),
+    ) -> Result<Seq, SourceError> {
         let (mut low, mut high) = (first, last.next());
         while high.0.saturating_sub(low.0) > HALVED_UPTO {
             let middle = Seq(low.0 + (high.0 - low.0) / 2);

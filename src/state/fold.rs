@@ -5,8 +5,8 @@ use super::{
     SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, BranchStarted, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted, Phase,
-    RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded, UpdateCompleted,
+    AlertState, BranchStarted, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, LaneId, LogLevel, MessageCompleted,
+    Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 

@@ -492,9 +492,9 @@ fn keys_are_read_again_when_they_are_saved_and_a_mistake_keeps_the_last_good_one
     assert!(app.notice.contains("keys.ron:2:") && app.notice.contains("last good"), "{}", app.notice);
     assert_eq!(app.options.keys.shown(Action::NextLane).as_deref(), Some("f5"));
 }
+#[path = "app/form_tests.rs"]
+mod forms;
 #[path = "replay_tests.rs"]
 mod replay_screen;
 #[path = "snapshot_tests.rs"]
 mod snapshots;
-#[path = "app/form_tests.rs"]
-mod forms;

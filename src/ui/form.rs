@@ -125,7 +125,8 @@ impl Form {
     /// Of a branch from before a row's step, with what was called there.
     pub fn of_fork(lane: LaneId, row: &Row, rows: &[&Row], state: &DashState, tools: Vec<ToolSpec>) -> Self {
         let here = |r: &&&Row| (r.episode, r.step) == (row.episode, row.step);
-        let call = rows.iter().filter(here).find_map(|r| if let RowKind::Action { call, .. } = &r.kind { Some(call.clone()) } else { None });
+        let call =
+            rows.iter().filter(here).find_map(|r| if let RowKind::Action { call, .. } = &r.kind { Some(call.clone()) } else { None });
         let purpose = Purpose::Fork { lane, episode: row.episode, step: StepIndex(row.step.0.max(1)) };
         Self::new(purpose, state, tools, call.clone(), call)
     }
@@ -291,7 +292,12 @@ impl Form {
             Slot::Tool if self.tool.text().is_empty() || self.tool().is_some() => None,
             Slot::Tool => {
                 let near = nearest(self.tool.text(), self.tools.iter().map(|t| t.name.as_str()));
-                Some(near.map_or_else(|| tr!("no tool has this name"), |near| tr!("no tool has this name; did you mean {near}?", near = near)))
+                Some(
+                    near.map_or_else(
+                        || tr!("no tool has this name"),
+                        |near| tr!("no tool has this name; did you mean {near}?", near = near),
+                    ),
+                )
             }
             Slot::Argument(at) => self.problem_of_argument(at),
             Slot::Result => None,
@@ -389,7 +395,12 @@ impl Form {
         let (lane, episode, step) = self.purpose.place();
         if self.purpose.is_fork() {
             let seed = self.seed.text().parse().ok().map(Seed);
-            return Ok(Command::Fork { lane, episode: Some(episode), at: step, with: Variation { checkpoint: self.checkpoint_named(), seed, first } });
+            return Ok(Command::Fork {
+                lane,
+                episode: Some(episode),
+                at: step,
+                with: Variation { checkpoint: self.checkpoint_named(), seed, first },
+            });
         }
         if let Some(told) = self.stale(state) {
             return Err(told);

@@ -77,7 +77,8 @@ fn body(form: &Form) -> String {
 /// Takes up what was written: fills the form in. What does not fit is told with its line, and then the form is as it was.
 pub fn read(text: &str, form: &mut Form) -> Result<(), Mistake> {
     // Comments become empty lines, so that every line keeps its number.
-    let bare: String = text.lines().map(|line| if line.trim_start().starts_with(COMMENT) { "\n".into() } else { format!("{line}\n") }).collect();
+    let bare: String =
+        text.lines().map(|line| if line.trim_start().starts_with(COMMENT) { "\n".into() } else { format!("{line}\n") }).collect();
     if bare.trim().is_empty() {
         return Ok(());
     }

@@ -104,7 +104,9 @@ fn visit(taken: &Taken, rx: &Receiver<Incoming>, argv: &[String], path: &Path) -
         (Err(signal), _) => Back::Ended(signal),
         (Ok(_), Err(_)) => Back::Ended(0),
         (Ok(Err(told)), Ok(())) => Back::Failed(told),
-        (Ok(Ok(status)), Ok(())) if !status.success() => Back::Failed(tr!("{editor}: {status}; nothing is changed", editor = argv[0], status = status)),
+        (Ok(Ok(status)), Ok(())) if !status.success() => {
+            Back::Failed(tr!("{editor}: {status}; nothing is changed", editor = argv[0], status = status))
+        }
         (Ok(Ok(_)), Ok(())) => read(path).map_or_else(Back::Failed, Back::Text),
     }
 }
@@ -162,7 +164,8 @@ mod tests {
 
     #[test]
     fn an_editor_is_words_and_quotes_and_no_shell() {
-        let of = |visual: Option<&str>, editor: Option<&str>| argv(|name| if name == "VISUAL" { visual } else { editor }.map(str::to_owned));
+        let of =
+            |visual: Option<&str>, editor: Option<&str>| argv(|name| if name == "VISUAL" { visual } else { editor }.map(str::to_owned));
         assert_eq!(of(Some("code --wait"), Some("vi")), Ok(vec!["code".to_owned(), "--wait".into()]));
         assert_eq!(of(Some(" "), Some("'/a b/vi' -c \"set ft=json\" ''")).unwrap(), ["/a b/vi", "-c", "set ft=json", ""]);
         assert_eq!(of(None, Some("vi; rm -rf $HOME `x`")).unwrap(), ["vi;", "rm", "-rf", "$HOME", "`x`"]);

@@ -102,7 +102,8 @@ fn what_the_engine_objects_to_comes_back_to_be_mended() {
     type_keys(&mut app, "\n");
     assert_eq!(app.open, Open::Nothing);
     let Some(Input::Request(request)) = inbox.try_next() else { panic!() };
-    let other = CommandRejected { id: CommandId(request.id.0 + 1), command: request.command.clone(), origin: Origin::Console, reason: "no".into() };
+    let other =
+        CommandRejected { id: CommandId(request.id.0 + 1), command: request.command.clone(), origin: Origin::Console, reason: "no".into() };
     app.form_answered(&other.clone().into());
     assert_eq!(app.open, Open::Nothing);
     app.form_answered(&CommandRejected { id: request.id, reason: "scale: svc: `checkout` is gone".into(), ..other }.into());

@@ -51,7 +51,13 @@ impl App {
             // What is open has the keys; a click past it must not change what lies beneath.
             (Open::Help(_) | Open::Palette(_), Pointer::Click | Pointer::Drag)
             | (
-                Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::Form(_) | Open::Told(..) | Open::Refused(_) | Open::ConfirmQuit,
+                Open::Command(_)
+                | Open::Search(_)
+                | Open::Confirm(..)
+                | Open::Form(_)
+                | Open::Told(..)
+                | Open::Refused(_)
+                | Open::ConfirmQuit,
                 _,
             ) => {}
             (Open::Nothing | Open::Menu(_), _) => {

@@ -53,7 +53,9 @@ pub fn draw(canvas: &mut Canvas<'_>, form: &Form, cx: &Context<'_>) {
 fn title(form: &Form) -> String {
     let (lane, episode, step) = form.purpose.place();
     match form.purpose {
-        Purpose::Override { .. } => tr!("Override step {step} of episode {episode}, lane {lane}", step = step, episode = episode, lane = lane),
+        Purpose::Override { .. } => {
+            tr!("Override step {step} of episode {episode}, lane {lane}", step = step, episode = episode, lane = lane)
+        }
         Purpose::Fork { .. } => {
             tr!("Fork before step {step} of episode {episode}, lane {lane}", step = step, episode = episode, lane = lane)
         }

@@ -244,7 +244,11 @@ pub fn show(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     view.branch = None;
     if tree(Scene::seen(view, facts)).is_empty() {
         let unread = facts.playback.is_some() && !facts.desk.replay.book.is_whole();
-        let none = if facts.playback.is_some() { tr!("this recording has no branches") } else { tr!("no branches yet; :rs goes back, :fork goes on beside what runs") };
+        let none = if facts.playback.is_some() {
+            tr!("this recording has no branches")
+        } else {
+            tr!("no branches yet; :rs goes back, :fork goes on beside what runs")
+        };
         return vec![Effect::Notice(if unread { super::replay::read_so_far(facts.desk) } else { none })];
     }
     view.popup = Some(PaneId::Branches);
@@ -356,7 +360,10 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             }
         }
     }
-    more(&mut inner.part(ratatui::layout::Rect::new(0, 0, width, head + rows.min(nodes.len()) as u16)), nodes.len().saturating_sub(first + rows));
+    more(
+        &mut inner.part(ratatui::layout::Rect::new(0, 0, width, head + rows.min(nodes.len()) as u16)),
+        nodes.len().saturating_sub(first + rows),
+    );
     if head > 0 {
         draw_foot(&mut inner, &nodes[at], height - FOOT);
     }
@@ -369,7 +376,13 @@ fn draw_foot(inner: &mut Canvas<'_>, node: &Node<'_>, y: u16) {
     for (row, line) in (y + 1..y + FOOT - 1).zip(told) {
         inner.text(0, row, &line, Role::Text);
     }
-    inner.text_upto(0, width, y + FOOT - 1, &tr!("[enter] opens  [backspace] parent, where it left it  [d] diff with the parent"), Role::Dim);
+    inner.text_upto(
+        0,
+        width,
+        y + FOOT - 1,
+        &tr!("[enter] opens  [backspace] parent, where it left it  [d] diff with the parent"),
+        Role::Dim,
+    );
 }
 
 /// Deeper than this, the tree goes on without more indent.
