@@ -451,7 +451,7 @@ impl Form {
     }
 
     /// The first row with something wrong gets the keys.
-    pub fn to_problem(&mut self) {
+    pub fn show_problem(&mut self) {
         if let Some(at) = self.slots().into_iter().position(|slot| self.problem(slot).is_some()) {
             self.at = at;
         }

@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_while_it_is_typed() {
     press(&mut form, &[KeyCode::Tab]);
     write(&mut form, "yes");
     assert_eq!(problems(&form)[2], "dry: true or false is needed, not `yes`");
-    form.to_problem();
+    form.show_problem();
     assert_eq!(form.slot(), Slot::Argument(0));
 }
 

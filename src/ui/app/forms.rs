@@ -116,7 +116,7 @@ impl App {
             },
             Err(told) => told,
         };
-        form.to_problem();
+        form.show_problem();
         self.notice = told;
         self.open = Open::Form(form);
     }
