@@ -34,6 +34,10 @@ impl Console {
     }
 
     fn start_at(home: Arc<tempfile::TempDir>, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_with(home, arguments, &[], columns, rows)
+    }
+
+    fn start_with(home: Arc<tempfile::TempDir>, arguments: &[&str], environment: &[(&str, &str)], columns: u16, rows: u16) -> Self {
         let pair = native_pty_system().openpty(PtySize { rows, cols: columns, ..PtySize::default() }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pilothouse"));
         command.args(arguments);
@@ -41,6 +45,7 @@ impl Console {
         command.env("TERM", "xterm-256color");
         command.env("HOME", home.path());
         command.cwd(home.path());
+        environment.iter().for_each(|(name, value)| command.env(name, value));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
@@ -427,4 +432,76 @@ fn a_mistake_in_the_keys_ends_the_start_and_names_the_line() {
     console.until_shown("t does nothing");
     console.keys("qy");
     assert!(console.ended());
+}
+
+/// A console with an editor of its own: a script, which gets the file as its last argument.
+fn with_editor(script: &str) -> Console {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Arc::new(tempfile::tempdir().unwrap());
+    let path = home.path().join("the editor");
+    std::fs::write(&path, format!("#!/bin/sh\ncd '{}'\n{script}\n", home.path().display())).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let editor = format!("'{}' -x", path.display());
+    let mut console = Console::start_with(home, &QUIET, &[("EDITOR", &editor)], 100, 30);
+    console.until_shown("LIVE");
+    console.keys(" ");
+    console.until_shown("PAUSED");
+    // Before the call of a decision, wherever the run paused.
+    while !console.screen(100, 30).contains("Override step") {
+        console.keys("o");
+        console.until("an answer", |c| ["Override step", "nothing is pending"].iter().any(|a| c.screen(100, 30).contains(a)));
+        if console.screen(100, 30).contains("nothing is pending") {
+            console.keys(">");
+            console.until("the next phase", |c| !c.screen(100, 30).contains("nothing is pending") && c.screen(100, 30).contains("PAUSED"));
+        }
+    }
+    console
+}
+
+#[test]
+fn an_outside_editor_gets_the_terminal_and_what_it_leaves_is_sent() {
+    let mut console = with_editor(
+        "stat -c '%a' \"$2\" >mode; stty -a <&1 >terminal; cp \"$2\" seen; read word; echo $word >word
+         if [ -e bad ]; then echo '{\"action\": {\"tool\": \"wait\"}, \"result\": \"told otherwise\"}' >\"$2\"; else touch bad; echo '{\"action\": {' >\"$2\"; fi",
+    );
+    let home = console.home.clone();
+    let file = |name: &str| std::fs::read_to_string(home.path().join(name)).unwrap_or_default();
+    for (word, told) in [("one", "line 1: EOF"), ("two", "read; enter sends it")] {
+        console.keys("\x0f");
+        console.assert_given_back();
+        // What is typed there is the editor's, all of it.
+        console.keys(&format!("q{word}\n"));
+        console.until_shown(told);
+        console.until("what was typed", |_| file("word") == format!("q{word}\n"));
+        assert_eq!(file("mode"), "600\n");
+        assert!(file("terminal").contains(" icanon") && file("terminal").contains(" echo "), "{}", file("terminal"));
+    }
+    assert!(file("seen").starts_with("// ! line 2: EOF"), "{}", file("seen"));
+    let left = std::fs::read_dir(home.path().join(".local/state/pilothouse")).unwrap();
+    assert!(!left.filter_map(Result::ok).any(|e| e.file_name().to_string_lossy().starts_with("decision")), "it is gone");
+    console.keys("\r");
+    console.until_shown("does that instead");
+    console.keys(".");
+    console.until_shown("told otherwise");
+    console.keys("qy");
+    assert!(console.ended());
+    console.assert_given_back();
+}
+
+#[test]
+fn an_editor_that_fails_is_told_and_a_signal_ends_both() {
+    let mut console = with_editor("if [ -e once ]; then echo $$ >pid; exec sleep 100; fi; touch once; exit 3");
+    console.keys("\x0f");
+    console.until_shown("nothing is changed");
+    let pid = console.home.path().join("pid");
+    console.keys("\x0f");
+    console.until("the editor runs", |_| std::fs::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n')));
+    // An interrupt is for the editor alone, and this one takes none of it.
+    console.signal(rustix::process::Signal::INT);
+    console.signal(rustix::process::Signal::TERM);
+    console.ended();
+    console.assert_given_back();
+    let number: i32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+    let editor = rustix::process::Pid::from_raw(number).unwrap();
+    console.until("the editor ends too", |_| rustix::process::test_kill_process(editor).is_err());
 }

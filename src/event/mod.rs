@@ -1,4 +1,4 @@
-//! Duty: the vocabulary that every room shares: envelopes, events, commands, ids, observations, tools, safe text.
+//! Duty: the vocabulary that every room shares: envelopes, events, commands, ids, observations, tools and their schemas, safe text.
 //! May import: nothing.
 //! Emits: nothing; it only names things.
 //! Accepts: nothing.
@@ -15,6 +15,7 @@ mod nearest;
 pub mod num;
 mod observation;
 mod safe_text;
+pub mod schema;
 mod telemetry;
 mod tool;
 
@@ -28,5 +29,6 @@ pub use kinds::*;
 pub use nearest::nearest;
 pub use observation::{Level, Observation, ObservationField, Unit};
 pub use safe_text::SafeText;
+pub use schema::{Schema, SchemaError, Violation};
 pub use telemetry::{DiskSample, GpuProcess, GpuSample, GpuStatus, HostSample};
 pub use tool::{ErrorType, Route, ToolCall, ToolResult, ToolSpec};

@@ -6,7 +6,7 @@ use super::fork;
 use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
-use crate::event::{Envelope, EpisodeId, Event, LaneId, MonotonicClock, Seq};
+use crate::event::{Envelope, EpisodeId, Event, LaneId, Level, MonotonicClock, RunStarted, Seed, Seq, ToolSpec};
 use crate::journal::{Recording, label, stem};
 use crate::source::{LiveSource, Probe, RecordingSource};
 use crate::state::DashState;
@@ -172,6 +172,14 @@ impl Backstage for Crew {
             }
         }
         lines
+    }
+
+    fn tools_of(&self, run: &RunStarted, seed: Seed, level: Level) -> Vec<ToolSpec> {
+        let env = crate::env::make(&run.env).ok().filter(|env| env.spec().version == run.env_version);
+        let Some(mut env) = env else { return Vec::new() };
+        let mut tools = env.reset(seed, level).tools;
+        tools.push(crate::tool::calculator::spec());
+        tools
     }
 
     fn condition_names(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The book of a recording: all of its episodes, found by reading on a little at a time.
 
-use crate::event::{CheckpointId, Envelope, EpisodeEnded, EpisodeId, Event, LaneId, Level, Seed, Seq, Verdict};
+use crate::event::{BranchStarted, CheckpointId, Envelope, EpisodeEnded, EpisodeId, Event, LaneId, Level, Seed, Seq, Verdict};
 use std::collections::BTreeMap;
 
 /// An episode of a recording, as far as it has been read.
@@ -12,6 +12,8 @@ pub struct Episode {
     pub seed: Option<Seed>,
     pub level: Option<Level>,
     pub checkpoint: Option<CheckpointId>,
+    /// The episode that it goes on from, if it does.
+    pub branch: Option<Box<BranchStarted>>,
     /// Its first event, and the last one so far.
     pub first: Seq,
     pub last: Seq,
@@ -33,6 +35,7 @@ impl Episode {
             seed: started.map(|e| e.seed),
             level: started.map(|e| e.level),
             checkpoint: started.and_then(|e| e.checkpoint.clone()),
+            branch: None,
             first: envelope.seq,
             last: envelope.seq,
             decisions: 0,
@@ -51,6 +54,11 @@ impl Episode {
             self.tool_errors = self.tool_errors.saturating_add(u32::from(e.error_type.is_some()));
         } else if let Event::DecisionSettled(_) = event {
             self.decisions = self.decisions.saturating_add(1);
+        } else if let Event::BranchStarted(e) = event {
+            self.checkpoint = e.with.checkpoint.clone().or(self.checkpoint.take());
+            self.reward_sum = Some(e.reward_sum).filter(|_| e.at_step.0 > 1);
+            self.decisions = e.at_step.0.saturating_sub(1);
+            self.branch = Some(Box::new(e.clone()));
         } else if let Event::EpisodeEnded(e) = event {
             self.tool_errors = e.tool_errors;
             self.end = Some(e.clone());
@@ -81,6 +89,8 @@ pub struct Book {
     pub read_upto: Seq,
     /// The last event of the recording.
     pub end: Seq,
+    /// Places in `episodes` of those that go on from a step of another one.
+    pub branches: Vec<usize>,
     /// The newest episode of each lane, by its place in `episodes`.
     newest: BTreeMap<LaneId, usize>,
     /// Places in `episodes`.
@@ -102,7 +112,13 @@ impl Book {
         let Some(episode) = envelope.episode else { return };
         let newest = self.newest.get(&envelope.lane).copied().filter(|i| self.episodes[*i].episode == episode);
         match newest {
-            Some(index) => self.episodes[index].note(envelope),
+            Some(index) => {
+                let was_branch = self.episodes[index].branch.is_some();
+                self.episodes[index].note(envelope);
+                if !was_branch && self.episodes[index].branch.is_some() {
+                    self.branches.push(index);
+                }
+            }
             None => {
                 let mut begun = Episode::begin(envelope, episode);
                 begun.note(envelope);
@@ -116,6 +132,9 @@ impl Book {
         let place = self.episodes.len();
         self.newest.insert(episode.lane, place);
         self.index.entry((episode.lane, episode.episode)).or_insert(place);
+        if episode.branch.is_some() {
+            self.branches.push(place);
+        }
         self.episodes.push(episode);
     }
 

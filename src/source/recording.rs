@@ -296,6 +296,40 @@ impl FrameSource for RecordingSource {
     }
 }
 
+/// Events that are rather read one by one than halved once more.
+const HALVED_UPTO: u64 = if cfg!(test) { 2 } else { 256 };
+
+impl RecordingSource {
+    /// An event of an episode at or before the last one of a step, and near it: found by halving, for steps only go up in it.
+    fn before_step(
+        &mut self,
+        (lane, episode): (LaneId, EpisodeId),
+        step: StepIndex,
+        (first, last): (Seq, Seq),
+    ) -> Result<Seq, SourceError> {
+        let (mut low, mut high) = (first, last.next());
+        while high.0.saturating_sub(low.0) > HALVED_UPTO {
+            let middle = Seq(low.0 + (high.0 - low.0) / 2);
+            let mut found = None;
+            for envelope in self.recording.events_from(middle)? {
+                let envelope = envelope?;
+                if envelope.seq >= high {
+                    break;
+                }
+                if envelope.lane == lane && envelope.episode == Some(episode) && envelope.step.is_some() {
+                    found = Some((envelope.seq, envelope.step));
+                    break;
+                }
+            }
+            match found {
+                Some((seq, at)) if at <= Some(step) => low = seq,
+                Some(_) | None => high = middle,
+            }
+        }
+        Ok(low)
+    }
+}
+
 impl Playback for RecordingSource {
     fn head(&self) -> Seq {
         self.jump.unwrap_or(self.head)
@@ -379,8 +413,13 @@ impl Playback for RecordingSource {
 
     fn step_end(&mut self, lane: LaneId, episode: EpisodeId, step: StepIndex) -> Result<Option<Seq>, SourceError> {
         let Some((first, last)) = self.study.book().find(lane, episode).map(|e| (e.first, e.last)) else { return Ok(None) };
+        // An episode may have any number of steps: one that is read already is not read again.
+        if let Some(beat) = self.study.beat(lane, episode, step) {
+            return Ok(Some(beat));
+        }
+        let from = self.before_step((lane, episode), step, (first, last))?;
         let mut end = None;
-        for envelope in self.recording.events_from(first)? {
+        for envelope in self.recording.events_from(from)? {
             let envelope = envelope?;
             let is_here = envelope.lane == lane && envelope.episode == Some(episode);
             if envelope.seq > last || is_here && envelope.step.is_some_and(|s| s > step) {

@@ -3,7 +3,7 @@
 use super::tally::Scan;
 use super::track::Tracker;
 use super::{Book, Probe, Quest, Tally, Track};
-use crate::event::{EpisodeId, LaneId, Seq};
+use crate::event::{EpisodeId, LaneId, Seq, StepIndex};
 use crate::journal::{ReadError, Recording};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -74,6 +74,13 @@ impl Study {
         self.tracks.push_back(track.clone());
         self.drop_oldest();
         Some(track)
+    }
+
+    /// The last event of a step, where a track knows it.
+    pub fn beat(&self, lane: LaneId, episode: EpisodeId, step: StepIndex) -> Option<Seq> {
+        let track = self.tracks.iter().find(|t| (t.lane, t.episode) == (lane, episode))?;
+        let beat = track.beat(step)?;
+        (track.is_whole() || track.beats.last() != Some(beat)).then_some(beat.last)
     }
 
     fn drop_oldest(&mut self) {

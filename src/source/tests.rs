@@ -303,3 +303,22 @@ fn a_search_counts_rows_as_the_thought_chain_does() {
         }
     }
 }
+
+#[test]
+fn the_end_of_a_step_is_found_by_halving_as_by_reading() {
+    let several = made("halving", 3, on_lanes("failure", 3));
+    for path in [path("success"), path("failure"), several.clone()] {
+        let mut source = RecordingSource::open(&path, Arc::new(ManualClock::default())).unwrap();
+        read_out(&mut source, usize::MAX);
+        let mut recording = Recording::open(&path).unwrap();
+        let events: Vec<Arc<Envelope>> = recording.events_from(Seq(1)).unwrap().map(Result::unwrap).collect();
+        for episode in source.book().episodes.clone() {
+            for step in (0..episode.length() + 3).map(StepIndex) {
+                let here = |e: &&Arc<Envelope>| (e.lane, e.episode, e.step) == (episode.lane, Some(episode.episode), Some(step));
+                let wanted = events.iter().filter(here).map(|e| e.seq).max();
+                assert_eq!(source.step_end(episode.lane, episode.episode, step).unwrap(), wanted, "{} {step}", path.display());
+            }
+        }
+    }
+    std::fs::remove_file(several).unwrap();
+}

@@ -65,14 +65,14 @@ impl Track {
     }
 
     pub fn beat(&self, step: StepIndex) -> Option<&Beat> {
-        self.beats.iter().find(|b| b.step == step)
+        self.beats.binary_search_by_key(&step, |b| b.step).ok().and_then(|at| self.beats.get(at))
     }
 
     /// The last event at which a row is finished and the next one has not begun: with it, a call has its result and its reward.
     pub fn row_end(&self, index: usize) -> Option<Seq> {
         let row = self.rows.get(index)?;
         let next = self.rows.get(index + 1).map_or(self.last, |next| Seq(next.seq.0.saturating_sub(1)));
-        let beat = self.beats.iter().find(|b| (b.first..=b.last).contains(&row.seq));
+        let beat = self.beat_at(row.seq).and_then(|at| self.beats.get(at)).filter(|b| (b.first..=b.last).contains(&row.seq));
         Some(beat.map_or(next, |b| next.min(b.last)).max(row.seq))
     }
 

@@ -42,6 +42,9 @@ pub struct CurrentEpisode {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::event::num::float_option")]
     pub compression_ratio_last: Option<f64>,
     pub state_hash: u64,
+    /// The message of the decision under way, whole; unset before it is, and once what it says is being done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<SafeText>,
     pub ended: Option<EpisodeEnded>,
 }
 

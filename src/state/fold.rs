@@ -5,9 +5,9 @@ use super::{
     SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, BranchStarted, BreakpointHit, BreakpointSet, Command, Envelope, EpisodeEnded, EpisodeEnding, Event, HitOutcome, LaneId,
-    LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished, TransitionRecorded,
-    UpdateCompleted,
+    AlertState, BranchStarted, BreakpointHit, BreakpointSet, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, Event,
+    HitOutcome, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished,
+    TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,26 @@ impl DashState {
         self.swaps.iter().any(|swap| swap.from.is_some())
     }
 
+    /// How the episode of a lane parted from another one, if it did.
+    pub fn branch_of(&self, lane: LaneId) -> Option<&BranchRow> {
+        let episode = self.lane(lane)?.episode.episode;
+        self.branches.iter().rev().find(|b| (b.lane, b.episode) == (lane, episode))
+    }
+
+    /// The checkpoint that decides in a lane whatever serves: that of its branch, or of the branch that it goes on from.
+    pub fn own_checkpoint(&self, lane: LaneId) -> Option<&CheckpointId> {
+        let mut row = self.branch_of(lane)?;
+        // Of rows, each is looked at once at most, whatever a file says.
+        for _ in 0..self.branches.len() {
+            if row.started.with.checkpoint.is_some() {
+                return row.started.with.checkpoint.as_ref();
+            }
+            let parent = (row.started.parent_lane, row.started.parent);
+            row = self.branches.iter().rev().find(|b| (b.lane, b.episode) == parent)?;
+        }
+        None
+    }
+
     /// Share of the newest `window` episodes of the policy that serves that succeeded; unset before the first has ended.
     pub fn success_ratio(&self, window: usize) -> Option<f64> {
         let newest: Vec<bool> = self.judged().take(window).map(|e| e.end.success).collect();
@@ -89,6 +109,9 @@ impl DashState {
             Event::PhaseEntered(e) => {
                 let lane = self.lanes.entry(envelope.lane).or_default();
                 lane.phase = Some(e.phase);
+                if e.phase == Phase::Observe {
+                    lane.episode.message = None;
+                }
                 if let Some(step) = envelope.step {
                     lane.episode.step = step;
                 }
@@ -117,7 +140,9 @@ impl DashState {
                 stats.calls_total = stats.calls_total.saturating_add(1);
                 stats.in_flight = stats.in_flight.saturating_add(1);
                 let kind = RowKind::Action { call: e.call.clone(), route: e.route, outcome: None, reward: None };
-                self.lanes.entry(envelope.lane).or_default().push(envelope, kind);
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.episode.message = None;
+                lane.push(envelope, kind);
             }
             Event::ToolCallFinished(e) => self.tool_finished(envelope, e),
             Event::TransitionRecorded(e) => self.lanes.entry(envelope.lane).or_default().transition(envelope, e),
@@ -370,6 +395,7 @@ impl LaneState {
 
     fn message(&mut self, envelope: &Envelope, e: &MessageCompleted) {
         self.transcript.streaming = None;
+        self.episode.message = Some(e.text.clone());
         self.episode.prompt_tokens = (e.prompt_tokens > 0).then_some(e.prompt_tokens);
         self.episode.cached_tokens = self.episode.prompt_tokens.map(|_| e.cached_tokens);
         // An infinite mean is none that could be shown, and JSON has no number for it.
@@ -387,6 +413,7 @@ impl LaneState {
 
     fn transition(&mut self, envelope: &Envelope, e: &TransitionRecorded) {
         let episode = &mut self.episode;
+        episode.message = None;
         episode.reward_last = Some(e.reward);
         episode.reward_sum = e.reward_sum;
         episode.discounted_sum = e.discounted_sum;

@@ -237,7 +237,7 @@ impl Parser {
         let name: String = self.chars[start..self.at].iter().collect();
         let at = start + 1;
         let Some((name, arity, apply)) = FUNCTIONS.into_iter().find(|(known, ..)| *known == name) else {
-            return Err(CalculatorError::UnknownFunction { at, name: super::schema::cut(&name) });
+            return Err(CalculatorError::UnknownFunction { at, name: crate::event::schema::cut(&name) });
         };
         self.take(&['(']).ok_or_else(|| self.unexpected("`(`"))?;
         let mut arguments = vec![self.deeper(Self::sum)?];

@@ -6,7 +6,5 @@
 
 pub mod calculator;
 mod router;
-mod schema;
 
 pub use router::{CallError, Routed, Router};
-pub use schema::{SchemaError, Violation};

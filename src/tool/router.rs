@@ -1,7 +1,7 @@
 //! One way for every call: is there such a tool, do the arguments fit, who answers.
 
 use super::calculator;
-use super::schema::{Schema, SchemaError, Violation, cut};
+use crate::event::schema::{Schema, SchemaError, Violation, cut};
 use crate::event::{ErrorType, SafeText, ToolCall, ToolResult, ToolSpec, nearest};
 
 /// Tools that can't be offered.

@@ -77,7 +77,10 @@ pub enum Action {
     Rewind,
     RewindToStop,
     Fork,
+    ForkHere,
     Branches,
+    ToParent,
+    AgainstParent,
     Override,
     /// By `:`, with two episodes or a file.
     Diff,
@@ -152,6 +155,8 @@ pub enum Scope {
     Episodes,
     /// The two episodes that are compared.
     Diff,
+    /// The tree of branches.
+    Branches,
 }
 
 impl Scope {
@@ -176,6 +181,7 @@ impl Scope {
             Scope::Alerts => "on alerts",
             Scope::Episodes => "in episodes",
             Scope::Diff => "in a diff",
+            Scope::Branches => "on branches",
         }
     }
 }
@@ -334,13 +340,24 @@ pub const ACTIONS: &[Entry] = &[
         Nothing,
         "compare two episodes, this recording with another, or by itself this branch with what it goes on from",
     ),
-    with(Action::Branches, "branches", "", Nothing, "the episodes that go on from steps of others"),
+    Entry {
+        action: Action::ForkHere,
+        name: "fork-here",
+        keys: &["g f"],
+        argument: "",
+        help: "a lane that goes on from before the step at the cursor, with its call to be edited",
+        needs: Run,
+        scope: Scope::Chain,
+    },
+    entry(Action::Branches, "branches", &["g b"], Nothing, "the episodes that go on from steps of others, as a tree"),
+    local(Scope::Branches, Action::ToParent, "to-parent", &["backspace"], Nothing, "the branch's parent, at the step where they part"),
+    local(Scope::Branches, Action::AgainstParent, "against-parent", &["d"], Nothing, "what differs between the branch and its parent"),
     Entry {
         action: Action::Override,
         name: "override",
         keys: &["o"],
-        argument: "action='CALL' result='TEXT'",
-        help: "what the decision under way does, in place of what the agent says; result answers the call without making it",
+        argument: "[action='CALL' result='TEXT']",
+        help: "edit what the decision under way does, in place of what the agent says; result answers the call without making it",
         needs: Engine,
         scope: Scope::Chain,
     },
@@ -589,7 +606,10 @@ impl Action {
             | Action::Rewind
             | Action::RewindToStop
             | Action::Fork
+            | Action::ForkHere
             | Action::Branches
+            | Action::ToParent
+            | Action::AgainstParent
             | Action::Override
             | Action::Diff
             | Action::MarkEpisode
@@ -654,9 +674,18 @@ mod tests {
 
     #[test]
     fn no_key_stands_twice_in_a_scope_and_no_name_anywhere() {
-        for scope in
-            [Scope::Anywhere, Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Episodes, Scope::Diff]
-        {
+        let scopes = [
+            Scope::Anywhere,
+            Scope::Chain,
+            Scope::Chart,
+            Scope::List,
+            Scope::Checkpoints,
+            Scope::Alerts,
+            Scope::Episodes,
+            Scope::Diff,
+            Scope::Branches,
+        ];
+        for scope in scopes {
             let keys: Vec<&str> = ACTIONS.iter().filter(|e| e.scope == scope).flat_map(|e| e.keys).copied().collect();
             assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{scope:?}");
             for key in &keys {

@@ -1,5 +1,6 @@
 //! The screen's loop: frames in, keys in, a picture out when something changed.
 
+mod forms;
 mod hands;
 mod seats;
 
@@ -9,12 +10,14 @@ use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
 use super::export::export;
+use super::form::Form;
 use super::keymap::KeyMap;
 use super::lang::Lang;
 use super::line::{History, Line};
 use super::look::Look;
 use super::notify::Notifier;
 use super::output::{Output, ended_by};
+use super::outside;
 use super::palette::Palette;
 use super::replies::{ASK_BACKGROUND, Replies};
 use super::screen::{Pacer, Screen};
@@ -28,7 +31,7 @@ use super::watch::Watch;
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::config::{Notify, Severity};
-use crate::event::{Event, SendError};
+use crate::event::{CommandId, Event, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
 use crate::ui::lang::tr;
@@ -125,6 +128,8 @@ pub enum Open {
     Refused(String),
     /// A command that waits for its name, and what was typed of it.
     Confirm(Box<Confirm>, Line),
+    /// The editor of a decision.
+    Form(Box<Form>),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -160,6 +165,12 @@ struct App {
     source_ended: bool,
     redraw: bool,
     suspend: bool,
+    /// The editor of a decision is to be opened when the run has paused.
+    form_waits: bool,
+    /// What was sent of an editor, until the engine has answered.
+    form_sent: Option<(CommandId, Box<Form>)>,
+    /// An outside editor is to have what stands in it.
+    outside: bool,
     /// For the terminal, beside the picture.
     outbox: Vec<u8>,
     still: Still,
@@ -258,6 +269,10 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
             taken.retake()?;
             app.redraw = true;
         }
+        if let Some((directory, text)) = app.wants_outside() {
+            let back = outside::edit(taken, rx, &directory, &text);
+            app.came_back(back);
+        }
         if std::mem::take(&mut app.redraw) {
             screen.forget();
             dirty = true;
@@ -320,6 +335,9 @@ impl App {
             source_ended: false,
             redraw: false,
             suspend: false,
+            form_waits: false,
+            form_sent: None,
+            outside: false,
             outbox: Vec::new(),
             still: Still::default(),
             before: None,
@@ -388,6 +406,7 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;
+                    self.form_answered(&envelope.event);
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
                     let hit = self.desk.stops.note(&envelope, &self.state);
                     if self.source.playback().is_none() {
@@ -420,7 +439,8 @@ impl App {
         let moved = playback != self.playback;
         self.playback = playback;
         let studied = self.study()?;
-        Ok(studied || news || moved)
+        let opened = self.open_waiting();
+        Ok(studied || news || moved || opened)
     }
 
     /// Reads theme and keys again where they were saved; true when there is something to show.
@@ -566,6 +586,8 @@ impl App {
                 Effect::Export(argument) => self.notice = export(&argument, self.scene()),
                 Effect::Colors(text) => self.notice = self.look.set_colors(&text),
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
+                Effect::EditPending => self.edit_pending(),
+                Effect::EditFork => self.edit_fork(),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => {

@@ -494,6 +494,8 @@ fn keys_are_read_again_when_they_are_saved_and_a_mistake_keeps_the_last_good_one
 }
 #[path = "diff_tests.rs"]
 mod diff_screen;
+#[path = "app/form_tests.rs"]
+mod forms;
 #[path = "replay_tests.rs"]
 mod replay_screen;
 #[path = "snapshot_tests.rs"]

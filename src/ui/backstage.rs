@@ -6,7 +6,7 @@ use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject,
 use super::desk::{Desk, Recorded};
 use super::diff::{Compared, DiffAsk};
 use super::watches::Watched;
-use crate::event::{EpisodeId, LaneId, StepIndex, Variation};
+use crate::event::{EpisodeId, LaneId, Level, RunStarted, Seed, StepIndex, ToolSpec, Variation};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -118,6 +118,10 @@ pub trait Backstage {
     /// Compiles an expression that is to be watched; what is wrong with it and where, if so.
     fn watch(&self, source: &str) -> Result<Watched, String> {
         self.compile(source).map(Watched::Condition)
+    }
+    /// The tools that an episode has, with its names filled in; none where the environment is not at hand.
+    fn tools_of(&self, _run: &RunStarted, _seed: Seed, _level: Level) -> Vec<ToolSpec> {
+        Vec::new()
     }
     /// The names that a condition can use, with their fields: what a line that takes one is completed by.
     fn condition_names(&self) -> Vec<String> {

@@ -4,8 +4,8 @@ use super::backstage::Ask;
 use super::steer::checkpoint_named;
 use super::update::{Effect, Facts};
 use super::view::View;
-use crate::event::{BranchCause, Command, EpisodeId, LaneId, Overriding, SafeText, Seed, StepIndex, StepUnit, ToolCall, Variation};
-use crate::state::{BranchRow, LastHit};
+use crate::event::{Command, EpisodeId, LaneId, Overriding, SafeText, Seed, StepIndex, StepUnit, ToolCall, Variation};
+use crate::state::LastHit;
 use crate::ui::lang::tr;
 use serde_json::Value;
 
@@ -40,20 +40,23 @@ pub fn rewind_to_stop(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
 pub fn fork(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     match fork_of(argument, view, facts) {
         Ok(command) if facts.playback.is_none() => vec![Effect::Send(command)],
-        Ok(_) if facts.desk.parked.is_some() => {
-            let told = tr!("a live run goes on behind this recording: fork from a recording that pilothouse replay opened");
-            vec![Effect::Mistake(told)]
-        }
-        Ok(Command::Fork { lane, episode, at, with }) => {
-            let Some(episode) = episode.or_else(|| facts.state.lane(lane).map(|l| l.episode.episode)) else {
-                return vec![Effect::Mistake(tr!("no episode runs yet"))];
-            };
-            let told = tr!("playing episode {episode} again up to step {step}", episode = episode, step = at);
-            vec![Effect::Notice(told), Effect::Ask(Ask::Fork { lane, episode, at, with })]
-        }
-        Ok(_) => Vec::new(),
+        Ok(command) => from_recording(command, facts),
         Err(told) => vec![Effect::Mistake(told)],
     }
+}
+
+/// A fork of an episode of the recording that is looked at: it goes on live.
+pub fn from_recording(fork: Command, facts: &Facts<'_>) -> Vec<Effect> {
+    let Command::Fork { lane, episode, at, with } = fork else { return Vec::new() };
+    if facts.desk.parked.is_some() {
+        let told = tr!("a live run goes on behind this recording: fork from a recording that pilothouse replay opened");
+        return vec![Effect::Mistake(told)];
+    }
+    let Some(episode) = episode.or_else(|| facts.state.lane(lane).map(|l| l.episode.episode)) else {
+        return vec![Effect::Mistake(tr!("no episode runs yet"))];
+    };
+    let told = tr!("playing episode {episode} again up to step {step}", episode = episode, step = at);
+    vec![Effect::Notice(told), Effect::Ask(Ask::Fork { lane, episode, at, with })]
 }
 
 fn fork_of(argument: &str, view: &View, facts: &Facts<'_>) -> Result<Command, String> {
@@ -166,47 +169,6 @@ fn call(text: &str) -> Result<ToolCall, String> {
         call.arguments.insert(key.trim().to_owned(), value);
     }
     Ok(call)
-}
-
-/// `:branches`: a tree of the episodes that go on from steps of others.
-pub fn list(facts: &Facts<'_>) -> Vec<Effect> {
-    let rows: Vec<&BranchRow> = facts.state.branches.iter().collect();
-    let is_branch = |lane: LaneId, episode: EpisodeId| rows.iter().any(|r| (r.lane, r.episode) == (lane, episode));
-    let mut roots: Vec<(LaneId, EpisodeId)> = rows.iter().map(|r| (r.started.parent_lane, r.started.parent)).collect();
-    roots.retain(|(lane, episode)| !is_branch(*lane, *episode));
-    roots.sort_unstable();
-    roots.dedup();
-    let mut lines = Vec::new();
-    for root in roots {
-        lines.push(tr!("episode {episode} of lane {lane}", episode = root.1, lane = root.0));
-        children(root, &rows, 1, &mut lines);
-    }
-    if lines.is_empty() {
-        lines.push(tr!("none; :rs goes back, :fork goes on beside what runs"));
-    }
-    vec![Effect::Tell(tr!("Branches"), lines)]
-}
-
-/// Deeper than this nobody reads a tree, and a file may say what it will.
-const DEPTH_MAX: usize = 16;
-
-fn children(of: (LaneId, EpisodeId), rows: &[&BranchRow], depth: usize, lines: &mut Vec<String>) {
-    if depth > DEPTH_MAX {
-        return;
-    }
-    for row in rows.iter().filter(|r| (r.started.parent_lane, r.started.parent) == of) {
-        let cause = match row.started.cause {
-            BranchCause::Rewind => tr!("went back"),
-            BranchCause::Fork => tr!("fork"),
-        };
-        let end = match &row.end {
-            None => tr!("runs"),
-            Some(end) => format!("{} {:.2}", end.verdict().word(), end.episode_return),
-        };
-        let place = tr!("before step {step}", step = row.started.at_step);
-        lines.push(format!("{}+ {}:{}  {cause} {place}{}  {end}", "  ".repeat(depth), row.lane, row.episode, row.started.with));
-        children((row.lane, row.episode), rows, depth + 1, lines);
-    }
 }
 
 #[cfg(test)]

@@ -644,3 +644,59 @@ fn an_episode_that_went_on_takes_its_new_place_and_while_more_is_read_nothing_is
 mod places;
 #[path = "app/seat_tests.rs"]
 mod seats;
+
+/// The sample on two lanes, of which the second goes on from the third step of the first.
+fn with_branch(size: (u16, u16)) -> App {
+    use crate::event::{BranchCause, BranchStarted, StepIndex, ToolCall, Variation};
+    let mut with = Variation { checkpoint: Some("deckhand-early".into()), ..Variation::default() };
+    with.first.action = Some(ToolCall::new("wait"));
+    let started = BranchStarted {
+        parent_lane: LaneId(0),
+        parent: EpisodeId(1),
+        at_step: StepIndex(3),
+        cause: BranchCause::Fork,
+        with,
+        state_hash: 0,
+        reward_sum: 0.5,
+        discounted_sum: 0.5,
+    };
+    let mut all = crate::source::tests::on_lanes("failure", 2);
+    let begins = |e: &Envelope| e.lane == LaneId(1) && matches!(e.event, Event::EpisodeStarted(_));
+    let at = all.iter().position(begins).unwrap();
+    all.insert(at + 1, Envelope { event: started.into(), ..all[at].clone() });
+    let path = crate::source::tests::made("branch", 2, all);
+    let source = RecordingSource::open(&path, MonotonicClock::start()).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let mut app = app(Box::new(source), size);
+    app.view.go(ScreenId::Replay);
+    app.with_playback(|p| p.set_playing(false));
+    settle(&mut app);
+    app
+}
+
+#[test]
+fn branches_of_a_recording_stand_in_list_timeline_and_tree() {
+    let mut app = with_branch((120, 36));
+    keys(&mut app, ":seek 0:1/5\n");
+    let text = shown(&app);
+    let line = |what: &str| text.lines().find(|l| l.contains(what)).unwrap_or_else(|| panic!("{what}:\n{text}")).to_owned();
+    assert!(line(" 1:1+").contains("early") && line(" 0:1 ").contains('*') && text.contains("+ branch"), "{text}");
+    let (marks, letters) = (line("mk "), line("ev "));
+    let column = |l: &str, c: char| l.chars().position(|x| x == c);
+    assert_eq!(column(&marks, 'B'), column(&letters, 'O').map(|at| at + 6), "three columns a step, the third step:\n{text}");
+    keys(&mut app, "gb");
+    assert!(shown(&app).contains("└─1:1"), "{}", shown(&app));
+    press(&mut app, KeyCode::Down, KeyModifiers::NONE);
+    keys(&mut app, "\n");
+    let branch = app.desk.replay.book.find(LaneId(1), EpisodeId(1)).unwrap().first.next();
+    assert_eq!((app.view.lane, app.state.seq, app.view.popup), (LaneId(1), branch, None));
+    assert!(shown(&app).contains("deckhand-early (branch)"), "{}", shown(&app));
+    keys(&mut app, "gb");
+    press(&mut app, KeyCode::Backspace, KeyModifiers::NONE);
+    settle(&mut app);
+    let lane = app.state.lane(LaneId(0)).unwrap();
+    assert_eq!((app.view.lane, app.view.popup, lane.episode.step.0), (LaneId(0), None, 3));
+    // Only branches, by a word.
+    keys(&mut app, ":filter branch\n");
+    assert!(app.notice.contains("1 shown"), "{}", app.notice);
+}

@@ -89,7 +89,9 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         let track = cx.desk.replay.track.as_ref().filter(|t| t.episode == lane.episode.episode && t.lane == cx.view.lane);
         match track.filter(|_| cx.playback.is_some()) {
             Some(track) => {
-                let (step, last) = (lane.episode.step, track.beats.last().map_or(0, |b| b.step.0));
+                // While an episode is read, its length is known from the list of all.
+                let listed = cx.desk.replay.book.find(track.lane, track.episode).map_or(0, |e| e.length());
+                let (step, last) = (lane.episode.step, track.beats.last().map_or(0, |b| b.step.0).max(listed));
                 add(1, tr!("ep {ep} step {step}/{last}", ep = lane.episode.episode, step = step, last = last), Role::Strong);
                 let at = cx.state.t_ns.saturating_sub(track.t_ns_first);
                 let all = track.t_ns_last.saturating_sub(track.t_ns_first);
@@ -107,7 +109,10 @@ fn fields(cx: &Context<'_>, width: u16) -> Vec<Field> {
         }
     }
     let run = cx.state.run.as_ref();
-    if let Some(agent) = cx.state.serving.as_ref().map(ToString::to_string).or_else(|| run.map(|r| r.agent.to_string())) {
+    let own = cx.state.own_checkpoint(cx.view.lane).map(|own| tr!("{checkpoint} (branch)", checkpoint = own));
+    if let Some(own) = own {
+        add(3, own, Role::Strong);
+    } else if let Some(agent) = cx.state.serving.as_ref().map(ToString::to_string).or_else(|| run.map(|r| r.agent.to_string())) {
         add(3, agent, Role::Strong);
     }
     if let Some(run) = run {

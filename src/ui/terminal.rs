@@ -7,6 +7,7 @@ use crossterm::{cursor, execute, terminal};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What reaches the screen's loop.
@@ -215,14 +216,10 @@ pub fn read_input(tx: SyncSender<Incoming>, mut replies: Replies) -> io::Result<
             if !alive {
                 break;
             }
-            while matches!(event::poll(Duration::ZERO), Ok(true)) {
-                match event::read() {
-                    Ok(event) => {
-                        if !replies.take(event, Instant::now()).into_iter().all(|came| hand_on(&tx, came)) {
-                            return;
-                        }
-                    }
-                    Err(_) => break,
+            // Held only while it is read: what is handed on may have to wait for the loop, which may wait for this.
+            while let Some(event) = next_event() {
+                if !replies.take(event, Instant::now()).into_iter().all(|came| hand_on(&tx, came)) {
+                    return;
                 }
             }
             if !replies.idle(Instant::now()).into_iter().all(|came| hand_on(&tx, came)) {
@@ -232,6 +229,33 @@ pub fn read_input(tx: SyncSender<Incoming>, mut replies: Replies) -> io::Result<
         let _ = tx.send(Incoming::HungUp);
     })?;
     Ok(())
+}
+
+/// Who holds it reads the terminal.
+static INPUT: Mutex<()> = Mutex::new(());
+/// Another program has the terminal: an interrupt from its keys is meant for that.
+static LENT: AtomicBool = AtomicBool::new(false);
+
+/// Nothing is read from the terminal until it is dropped.
+pub struct InputHeld {
+    _held: MutexGuard<'static, ()>,
+}
+
+pub fn input_held() -> InputHeld {
+    let held = INPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    LENT.store(true, Ordering::SeqCst);
+    InputHeld { _held: held }
+}
+
+impl Drop for InputHeld {
+    fn drop(&mut self) {
+        LENT.store(false, Ordering::SeqCst);
+    }
+}
+
+fn next_event() -> Option<TerminalEvent> {
+    let _held = INPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    matches!(event::poll(Duration::ZERO), Ok(true)).then(|| event::read().ok()).flatten()
 }
 
 /// False where nobody takes it any more.
@@ -265,6 +289,7 @@ pub fn watch_signals(tx: SyncSender<Incoming>) -> io::Result<()> {
             let incoming = match signal {
                 SIGTSTP => Incoming::Suspend,
                 SIGCONT => Incoming::Continued,
+                SIGINT | SIGQUIT if LENT.load(Ordering::SeqCst) => continue,
                 other => {
                     // The loop may be caught in a write that nobody takes.
                     output::end(other);

@@ -31,6 +31,9 @@ pub enum Effect {
     Copy(Form),
     Export(String),
     Shot(String),
+    /// The editor of the decision under way, or of a fork from the row at the cursor.
+    EditPending,
+    EditFork,
     OpenHelp,
     OpenPalette,
     /// The command line, with what stands in it already.
@@ -266,8 +269,12 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::SideA => panes::diff::side(view, false),
         Action::SideB => panes::diff::side(view, true),
         Action::FoldSame => panes::diff::fold(view),
-        Action::Branches => branch::list(facts),
+        Action::Branches => panes::branches::show(view, facts),
+        Action::ToParent => panes::branches::to_parent(view, facts),
+        Action::AgainstParent => panes::branches::against_parent(view, facts),
+        Action::Override if argument.is_empty() => vec![Effect::EditPending],
         Action::Override => branch::override_decision(argument, view),
+        Action::ForkHere => vec![Effect::EditFork],
         Action::MarkForCompare => panes::checkpoints::mark(view, facts),
         Action::Compare => panes::checkpoints::compare(view, facts),
         Action::Evaluate => panes::checkpoints::evaluate(view, facts),

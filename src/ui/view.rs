@@ -104,6 +104,7 @@ pub enum PaneId {
     Steps,
     StepDetail,
     DiffSummary,
+    Branches,
 }
 
 impl PaneId {
@@ -264,6 +265,8 @@ pub struct View {
     pub log: LogView,
     /// The tool under the cursor.
     pub tool: Option<String>,
+    /// The branch under the cursor of their tree.
+    pub branch: Option<(LaneId, EpisodeId)>,
     /// Of the checkpoints screen.
     pub shelf: Shelf,
     /// The pace that was asked for, and the one there was then: it counts until the engine has answered.

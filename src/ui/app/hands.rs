@@ -50,7 +50,16 @@ impl App {
             }
             // What is open has the keys; a click past it must not change what lies beneath.
             (Open::Help(_) | Open::Palette(_), Pointer::Click | Pointer::Drag)
-            | (Open::Command(_) | Open::Search(_) | Open::Confirm(..) | Open::Told(..) | Open::Refused(_) | Open::ConfirmQuit, _) => {}
+            | (
+                Open::Command(_)
+                | Open::Search(_)
+                | Open::Confirm(..)
+                | Open::Form(_)
+                | Open::Told(..)
+                | Open::Refused(_)
+                | Open::ConfirmQuit,
+                _,
+            ) => {}
             (Open::Nothing | Open::Menu(_), _) => {
                 self.with_facts(|view, facts| point(pointer, mouse.column, mouse.row, view, facts));
             }
@@ -60,7 +69,7 @@ impl App {
     /// A paste is text where text is typed, and nothing elsewhere.
     pub(super) fn type_text(&mut self, text: &str) {
         match &mut self.open {
-            Open::Command(_) | Open::Search(_) if text.len() > PASTE_BYTES_MAX => {
+            Open::Command(_) | Open::Search(_) | Open::Form(_) if text.len() > PASTE_BYTES_MAX => {
                 self.notice = tr!("a line takes at most {n} bytes: nothing was put in", n = PASTE_BYTES_MAX);
             }
             Open::Command(line) => {
@@ -68,6 +77,7 @@ impl App {
                 offer_to(line, &self.state, &*self.backstage);
             }
             Open::Search(line) => line.insert(text),
+            Open::Form(form) => form.insert(text),
             Open::Palette(palette) => {
                 palette.line.insert(text);
                 palette.at = 0;
@@ -104,6 +114,7 @@ impl App {
                 Edit::Cancelled => {}
             },
             Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
+            Open::Form(form) => self.form_key(form, &key),
             // Any key closes what was told.
             Open::Told(..) => {}
             // Words that were typed for a confirmation end with enter.

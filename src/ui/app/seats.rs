@@ -65,7 +65,8 @@ impl App {
     fn change_seat(&mut self) {
         self.sittings = self.sittings.wrapping_add(1);
         self.desk.hits.forget();
-        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit) {
+        (self.form_waits, self.form_sent) = (false, None);
+        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit | Open::Form(_)) {
             self.open = Open::Nothing;
         }
     }

@@ -25,9 +25,14 @@ pub struct Help {
 fn heading(entry: &Entry) -> String {
     match entry.scope {
         Scope::Anywhere => lang::text(topic(entry.action).title()),
-        Scope::Chain | Scope::Chart | Scope::List | Scope::Checkpoints | Scope::Alerts | Scope::Episodes | Scope::Diff => {
-            lang::text(entry.scope.place())
-        }
+        Scope::Chain
+        | Scope::Chart
+        | Scope::List
+        | Scope::Checkpoints
+        | Scope::Alerts
+        | Scope::Episodes
+        | Scope::Diff
+        | Scope::Branches => lang::text(entry.scope.place()),
     }
 }
 
@@ -57,9 +62,14 @@ pub fn entries(filter: &str, keys: &KeyMap) -> Vec<&'static Entry> {
     let mut found: Vec<&Entry> = ACTIONS.iter().filter(holds).collect();
     let rank = |e: &&Entry| match e.scope {
         Scope::Anywhere => (0, Group::ALL.iter().position(|g| *g == topic(e.action)).unwrap_or(Group::ALL.len())),
-        Scope::Chain | Scope::Chart | Scope::List | Scope::Checkpoints | Scope::Alerts | Scope::Episodes | Scope::Diff => {
-            (1, e.scope as usize)
-        }
+        Scope::Chain
+        | Scope::Chart
+        | Scope::List
+        | Scope::Checkpoints
+        | Scope::Alerts
+        | Scope::Episodes
+        | Scope::Diff
+        | Scope::Branches => (1, e.scope as usize),
     };
     found.sort_by_key(rank);
     found

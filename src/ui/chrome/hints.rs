@@ -168,6 +168,7 @@ fn of_pane(cx: &Context<'_>) -> &'static [Action] {
         Scope::Chart => &[Action::SmoothMore, Action::LogAxis, Action::XAxis, Action::Cursor, Action::ZoomIn, Action::ZoomOut],
         Scope::Episodes => &[Action::Open, Action::Sort, Action::Search, Action::MarkEpisode, Action::DiffMarked],
         Scope::Diff => &[Action::Search],
+        Scope::Branches => &[Action::Open, Action::ToParent, Action::AgainstParent],
         Scope::List => &[Action::Open, Action::Sort, Action::Search],
         Scope::Anywhere | Scope::Checkpoints | Scope::Alerts => &[Action::Slower, Action::Faster, Action::Search],
     }

@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod entries;
+mod form;
 pub mod help;
 mod hints;
 mod input;
@@ -92,6 +93,7 @@ pub fn overlay(buffer: &mut Buffer, area: Rect, cx: &Context<'_>, (open, notice)
         }
         Open::Menu(group) => menu::draw(&mut canvas, *group, cx),
         Open::Confirm(confirm, typed) => dialogs::confirmation(&mut canvas, confirm, typed, cx),
+        Open::Form(form) => form::draw(&mut canvas, form, cx),
         Open::Told(title, lines) => dialogs::told(&mut canvas, title, lines),
         Open::Refused(why) => dialogs::refused(&mut canvas, why),
         Open::ConfirmQuit => dialogs::quit(&mut canvas, cx),

@@ -80,7 +80,8 @@ fn texts() -> BTreeMap<String, String> {
         add(entry.help.to_owned(), "help of an action");
         add(format!("command {}", entry.name), "name of an action");
     }
-    for scope in [Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Episodes, Scope::Diff] {
+    for scope in [Scope::Chain, Scope::Chart, Scope::List, Scope::Checkpoints, Scope::Alerts, Scope::Episodes, Scope::Diff, Scope::Branches]
+    {
         add(scope.place().to_owned(), "place of a scope");
     }
     Group::ALL.iter().for_each(|g| add(g.title().to_owned(), "page of the menu"));
@@ -91,7 +92,7 @@ fn texts() -> BTreeMap<String, String> {
 /// All panes: as a variant is left out, its title shows in English, and the screens' test sees it.
 pub fn panes() -> impl Iterator<Item = PaneId> {
     let of_screens = crate::ui::view::ScreenId::ALL.iter().flat_map(|s| s.panes().iter().copied());
-    of_screens.chain([PaneId::Memory, PaneId::Episodes, PaneId::Inspector, PaneId::Request])
+    of_screens.chain([PaneId::Memory, PaneId::Episodes, PaneId::Inspector, PaneId::Request, PaneId::Branches])
 }
 
 /// Messages of the catalogue: each stands on a line of its own.

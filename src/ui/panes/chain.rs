@@ -9,7 +9,7 @@ use super::chain_rows::{Line, MARKS_WIDTH_MIN, Shape, failed, lay_out_streaming}
 use super::chain_sheet::{Motion, Rows, Seen, Sheet};
 use super::hits::Hits;
 use crate::event::{PolicyState, Seq};
-use crate::state::{DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace, Transcript};
+use crate::state::{BranchRow, DashState, LaneState, Row, RowKind, TokenMeasure, TokenTrace, Transcript};
 use crate::ui::lang::tr;
 use crate::ui::update::Effect;
 use crate::ui::view::{Context, Detail, Place, View};
@@ -21,6 +21,10 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let view = pane.ctx.view;
     let lane = pane.lane();
     let badge = lane.map(|l| badge(view.place, &l.transcript)).unwrap_or_default();
+    let badge = match pane.ctx.state.branch_of(view.lane) {
+        Some(branch) => format!("{}, {badge}", from(branch)),
+        None => badge,
+    };
     let mut inner = pane.open(canvas, &badge);
     let Some(lane) = lane.filter(|l| !l.transcript.rows.is_empty() || l.transcript.streaming.is_some()) else {
         draw_empty(&mut inner, pane.ctx);
@@ -92,6 +96,21 @@ pub fn cursor_row<'s>(view: &View, state: &'s DashState) -> Option<&'s Row> {
     let rows = Rows::of(&state.lane(view.lane)?.transcript);
     let Some(place) = view.place else { return rows.last() };
     rows.get(rows.row_at(place.cursor.seq).unwrap_or(0))
+}
+
+/// The rows of the step that a row is of. What begins an episode is of its first step, what ends it of its last one.
+pub fn of_step<'r>(rows: impl DoubleEndedIterator<Item = &'r Row>, row: Option<&Row>) -> Vec<&'r Row> {
+    let Some(row) = row else { return Vec::new() };
+    let mut of_episode: Vec<&Row> = rows.filter(|r| r.episode == row.episode && r.step.0 > 0).collect();
+    let step = if matches!(row.kind, RowKind::EpisodeEnd { .. }) {
+        of_episode.last().map(|r| r.step)
+    } else if row.step.0 == 0 {
+        of_episode.first().map(|r| r.step)
+    } else {
+        Some(row.step)
+    };
+    of_episode.retain(|r| Some(r.step) == step);
+    of_episode
 }
 
 /// Rows that hold what is searched for, oldest first.
@@ -226,6 +245,12 @@ fn split_match<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str, &'t
     let lower = text.to_lowercase();
     let at = if lower.len() == text.len() { lower.find(needle) } else { text.find(needle) }?;
     Some((text.get(..at)?, text.get(at..at + needle.len())?, text.get(at + needle.len()..)?))
+}
+
+/// Where a branch comes from.
+fn from(branch: &BranchRow) -> String {
+    let started = &branch.started;
+    tr!("branch of {lane}:{episode} before {step}", lane = started.parent_lane, episode = started.parent, step = started.at_step)
 }
 
 fn badge(place: Option<Place>, transcript: &Transcript) -> String {

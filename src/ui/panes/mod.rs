@@ -1,6 +1,7 @@
 //! The panes, one file each, and where they stand. A pane draws from a `Context` and changes nothing.
 
 pub mod alerts;
+pub mod branches;
 pub mod chain;
 mod chain_rows;
 mod chain_sheet;

@@ -20,7 +20,7 @@ fn views() -> Vec<View> {
                 views.push(View { screen, focus: *focus, share, ..View::default() });
             }
         }
-        for popup in [PaneId::Request, PaneId::Episodes, PaneId::Inspector] {
+        for popup in [PaneId::Request, PaneId::Episodes, PaneId::Inspector, PaneId::Branches] {
             views.push(View { screen, focus: screen.panes()[0], popup: Some(popup), ..View::default() });
         }
     }

@@ -2,7 +2,9 @@
 //! `pane`; a row says what differs.
 
 use super::replay::{self, Scene, episodes, transcript};
-use super::{Motion, Pane, alerts, chain, checkpoints, curves, diff, gpu, lines, log, memory, recall, reward, rules, strips, tools};
+use super::{
+    Motion, Pane, alerts, branches, chain, checkpoints, curves, diff, gpu, lines, log, memory, recall, reward, rules, strips, tools,
+};
 use crate::ui::actions::Scope;
 use crate::ui::lang::tr;
 use crate::ui::records;
@@ -282,6 +284,17 @@ impl PaneId {
                 }),
                 records: |s| Ok(diff::summary::records(s)),
                 ..pane("Summary", || tr!("summary"), diff::summary::draw)
+            },
+            PaneId::Branches => PaneSpec {
+                scopes: &[Scope::Branches, Scope::List],
+                travel: Travel::Own(branches::travel),
+                click: branches::click,
+                open: branches::open,
+                sort: |_, _| vec![Effect::Notice(tr!("a tree has its own order"))],
+                filter: |_, _, _| vec![Effect::Notice(tr!("a tree is shown whole"))],
+                records: |s| Ok(branches::records(s)),
+                in_view: |_, s| Some(branches::cursor_record(s)),
+                ..pane("Branches", || tr!("branches"), branches::draw)
             },
             PaneId::Request => PaneSpec {
                 travel: Travel::Lines(|s, glyphs, _, inside| tools::request_scroll_max(s.state, s.view, inside, glyphs.ambiguous)),

@@ -2,17 +2,18 @@
 
 use super::Scene;
 use crate::event::{CheckpointId, EpisodeEnded, EpisodeEnding, EpisodeId, LaneId, Level, Seed, Verdict};
-use crate::source::Episode;
+use crate::source::{Book, Episode};
 use crate::ui::desk::{Order, Recorded};
 use crate::ui::lang::tr;
 use crate::ui::panes::lines::more;
-use crate::ui::panes::{Motion, Pane, diff, notice};
+use crate::ui::panes::{Motion, Pane, branches, diff, notice};
 use crate::ui::view::{EpisodeSort, PaneId, Pick};
 use crate::ui::widgets::{Canvas, Role, format, text};
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the list shows of an episode.
@@ -26,6 +27,8 @@ pub struct Item<'a> {
     episode_return: Option<f64>,
     length: u32,
     tool_errors: u32,
+    /// The episode that it goes on from a step of, if it does.
+    parent: Option<(LaneId, EpisodeId)>,
     /// Unset while it goes on.
     end: Option<&'a EpisodeEnded>,
 }
@@ -86,6 +89,7 @@ impl<'a> Item<'a> {
             episode_return: e.episode_return(),
             length: e.length(),
             tool_errors: e.tool_errors,
+            parent: e.branch.as_ref().map(|b| (b.parent_lane, b.parent)),
             end: e.end.as_ref(),
         }
     }
@@ -100,6 +104,7 @@ impl<'a> Item<'a> {
             "episode_return": self.episode_return,
             "length": self.length,
             "tool_errors": self.tool_errors,
+            "parent": self.parent,
             "end": self.end,
         })
     }
@@ -113,6 +118,10 @@ impl<'a> Item<'a> {
             Some((Verdict::Failure, EpisodeEnding::Truncated)) => (tr!("limit"), Role::Bad),
             Some((Verdict::Failure, EpisodeEnding::Terminated | EpisodeEnding::Aborted)) => (tr!("fail"), Role::Bad),
         }
+    }
+
+    fn return_text(&self) -> String {
+        format::or_unset(self.episode_return, |r| format!("{r:.2}"))
     }
 
     fn checkpoint_short(&self) -> &'a str {
@@ -140,6 +149,7 @@ impl<'a> Item<'a> {
         let word = word.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&word);
         (failed && "fail".starts_with(&word))
+            || (self.parent.is_some() && word == "branch")
             || has(&self.ending().0)
             || self.checkpoint.is_some_and(|c| has(&c.0))
             || self.level.is_some_and(|l| has(&l.to_string()))
@@ -217,8 +227,8 @@ pub fn list(scene: Scene<'_>) -> List<'_> {
         let kept = scene.desk.replay.order.as_deref().filter(|o| is_for(o, scene));
         let order = match kept {
             Some(order) => Some(Cow::Borrowed(order.places.as_slice())),
-            None if filter.is_empty() && sort == EpisodeSort::Begun => None,
-            None => Some(Cow::Owned(places(&book.episodes, filter, sort))),
+            None if filter.is_empty() && sort == EpisodeSort::Begun && book.branches.is_empty() => None,
+            None => Some(Cow::Owned(places(book, filter, sort))),
         };
         return List { episodes: &book.episodes, order, lines: Vec::new(), total: book.episodes.len() };
     }
@@ -238,7 +248,7 @@ pub fn list(scene: Scene<'_>) -> List<'_> {
 /// The list of a book, to be kept until it is to be another one; unset where nothing need be kept.
 pub fn order(scene: Scene<'_>) -> Option<Arc<Order>> {
     let (book, filter, sort) = (&scene.desk.replay.book, &scene.view.replay.filter, scene.view.replay.sort);
-    if scene.playback.is_none() || filter.is_empty() && sort == EpisodeSort::Begun {
+    if scene.playback.is_none() || filter.is_empty() && sort == EpisodeSort::Begun && book.branches.is_empty() {
         return None;
     }
     // An episode that goes on changes with every event of it, so that the count alone says nothing.
@@ -248,7 +258,7 @@ pub fn order(scene: Scene<'_>) -> Option<Arc<Order>> {
     };
     let kept = scene.desk.replay.order.as_ref().filter(|o| is_for(o, scene) && is_fresh(o)).cloned();
     kept.or_else(|| {
-        let (episodes, places) = (book.episodes.len(), places(&book.episodes, filter, sort));
+        let (episodes, places) = (book.episodes.len(), places(book, filter, sort));
         Some(Arc::new(Order { episodes, read_upto: book.read_upto, filter: filter.clone(), sort, places }))
     })
 }
@@ -261,9 +271,14 @@ fn is_for(order: &Order, scene: Scene<'_>) -> bool {
     order.episodes <= scene.desk.replay.book.episodes.len() && order.filter == replay.filter && order.sort == replay.sort
 }
 
-fn places(episodes: &[Episode], filter: &str, sort: EpisodeSort) -> Vec<usize> {
-    let items = episodes.iter().map(Item::recorded).enumerate();
+fn places(book: &Book, filter: &str, sort: EpisodeSort) -> Vec<usize> {
+    let items = book.episodes.iter().map(Item::recorded).enumerate();
     let mut items: Vec<_> = items.filter(|(_, item)| item.passes(filter)).collect();
+    if sort == EpisodeSort::Begun && !book.branches.is_empty() {
+        // As they began, but branches below what they left.
+        let keys: Vec<_> = items.iter().map(|(_, item)| ((item.lane, item.episode), item.parent)).collect();
+        return branches::order(&keys).into_iter().map(|place| items[place.index].0).collect();
+    }
     items.sort_by(|(_, a), (_, b)| compare(sort, a, b));
     items.into_iter().map(|(place, _)| place).collect()
 }
@@ -286,6 +301,9 @@ fn compare(sort: EpisodeSort, a: &Item<'_>, b: &Item<'_>) -> Ordering {
 
 /// Episodes of a live run, the newest first, for those are looked for.
 fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
+    let parents: BTreeMap<_, _> =
+        scene.state.branches.iter().map(|b| ((b.lane, b.episode), (b.started.parent_lane, b.started.parent))).collect();
+    let parent = |lane: LaneId, episode: EpisodeId| parents.get(&(lane, episode)).copied();
     let running = scene.state.lanes.iter().filter(|(_, l)| l.episode.ended.is_none()).map(|(lane, l)| Item {
         lane: *lane,
         episode: l.episode.episode,
@@ -295,10 +313,11 @@ fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
         episode_return: l.episode.reward_last.map(|_| l.episode.reward_sum),
         length: l.episode.step.0,
         tool_errors: l.episode.tool_errors,
+        parent: parent(*lane, l.episode.episode),
         end: None,
     });
     let level = scene.state.run.as_ref().map(|r| r.level);
-    let ended = scene.state.episodes.iter().rev().map(move |e| Item {
+    let ended = scene.state.episodes.iter().rev().map(|e| Item {
         lane: e.lane,
         episode: e.episode,
         seed: Some(e.seed),
@@ -307,6 +326,7 @@ fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
         episode_return: Some(e.end.episode_return),
         length: e.end.length,
         tool_errors: e.end.tool_errors,
+        parent: parent(e.lane, e.episode),
         end: Some(&e.end),
     });
     running.chain(ended).collect()
@@ -434,17 +454,19 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     }
     let rows = list_rows(height);
     let head = if rows < usize::from(height) { HEAD } else { 0 };
-    if head > 0 {
-        draw_head(&mut inner, scene);
-    }
     let at = cursor(scene, &lines);
     let first = top(scene, lines.len(), at, rows);
+    let seen = (first..lines.len().min(first + rows)).filter_map(|index| lines.get(index));
+    let columns = Columns::of(width, Columns::widest(seen));
+    if head > 0 {
+        draw_head(&mut inner, scene, &columns);
+    }
     let is_active = scene.view.active() == PaneId::Episodes;
     let is_other = |l: &Line<'_>| l.episode().is_some_and(|(lane, _)| lane != LaneId(0));
     let lanes = scene.desk.replay.book.has_lanes() || lines.lines.iter().any(is_other);
     for (y, index) in (head..).zip(first..lines.len().min(first + rows)) {
         let Some(line) = lines.get(index) else { break };
-        draw_line(&mut inner, y, &line, scene, lanes);
+        draw_line(&mut inner, y, &line, scene, &columns, lanes);
         if index == at && line.is_row() {
             inner.text(0, y, ">", Role::Strong);
             if is_active {
@@ -463,11 +485,15 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             EpisodeSort::Checkpoint => tr!("checkpoint"),
             EpisodeSort::Ending => tr!("ending"),
         };
-        inner.text_upto(0, width, height - 1, &tr!("sort: {sort} [o]  [enter] opens", sort = sort), Role::Dim);
+        let end = inner.text_upto(0, width, height - 1, &tr!("sort: {sort} [o]  [enter] opens", sort = sort), Role::Dim);
+        let has_branches = !scene.desk.replay.book.branches.is_empty() || !scene.state.branches.is_empty();
+        if has_branches {
+            inner.text_upto(end + 2, width, height - 1, &tr!("+ branch"), Role::Mark);
+        }
     }
 }
 
-fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
+fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>, columns: &Columns) {
     let width = inner.width();
     let filter = &scene.view.replay.filter;
     if filter.is_empty() {
@@ -475,7 +501,6 @@ fn draw_head(inner: &mut Canvas<'_>, scene: Scene<'_>) {
     } else {
         inner.text_upto(0, width, 0, &format!("/{filter}"), Role::Strong);
     }
-    let columns = Columns::of(width);
     inner.text_before(columns.episode, 1, &tr!("ep"), Role::Dim);
     inner.text_before(columns.episode_return, 1, &tr!("ret"), Role::Dim);
     inner.text_before(columns.length, 1, &tr!("len"), Role::Dim);
@@ -492,23 +517,37 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(width: u16) -> Self {
-        Self { episode: 6, episode_return: 12, length: 16, ending: width.saturating_sub(7).max(18) }
+    /// For rows whose longest return and length have so many characters: those of an episode of thousands of steps have more than most.
+    fn of(width: u16, (returns, lengths): (u16, u16)) -> Self {
+        let episode = 6;
+        let episode_return = episode + 1 + returns.max(5);
+        let length = episode_return + 1 + lengths.max(3);
+        Self { episode, episode_return, length, ending: width.saturating_sub(7).max(length + 2) }
+    }
+
+    fn widest<'a>(lines: impl Iterator<Item = Line<'a>>) -> (u16, u16) {
+        let widths = lines.map(|line| match line {
+            Line::Episode(item) => (item.return_text().len() as u16, item.length.to_string().len() as u16),
+            Line::Heading(_) | Line::Recording(_) => (0, 0),
+        });
+        widths.fold((0, 0), |(a, b), (c, d)| (a.max(c), b.max(d)))
     }
 }
 
-fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, lanes: bool) {
+fn draw_line(inner: &mut Canvas<'_>, y: u16, line: &Line<'_>, scene: Scene<'_>, columns: &Columns, lanes: bool) {
     let width = inner.width();
     match line {
         Line::Episode(item) => {
-            let columns = Columns::of(width);
             if scene.episode() == Some((item.lane, item.episode)) {
                 inner.text(1, y, "*", Role::Strong);
             }
             draw_mark(inner, y, scene, &Pick::Episode(item.lane, item.episode));
             let name = if lanes { format!("{}:{}", item.lane, item.episode) } else { item.episode.to_string() };
             inner.text_before(columns.episode, y, &name, Role::Text);
-            inner.text_before(columns.episode_return, y, &format::or_unset(item.episode_return, |r| format!("{r:.2}")), Role::Text);
+            if item.parent.is_some() {
+                inner.text(columns.episode, y, "+", Role::Mark);
+            }
+            inner.text_before(columns.episode_return, y, &item.return_text(), Role::Text);
             inner.text_before(columns.length, y, &item.length.to_string(), Role::Text);
             inner.text_upto(columns.length + 1, columns.ending.saturating_sub(1), y, item.checkpoint_short(), Role::Dim);
             let (word, role) = item.ending();

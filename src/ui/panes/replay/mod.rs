@@ -8,7 +8,7 @@ pub mod timeline;
 pub mod transcript;
 
 pub use inspector::watch_lines;
-pub use transcript::{cursor_row, errors, matches};
+pub use transcript::{cursor_row, errors, matches, rows_at_cursor};
 
 use super::{Motion, chain, has_popups};
 use crate::event::{EpisodeId, LaneId, Seq, StepIndex};

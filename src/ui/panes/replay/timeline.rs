@@ -125,7 +125,12 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let head = playhead(scene, &beats);
     // Before the first step the playhead is at none.
     let step = |at: usize| if scene.state.seq < beats[at].first { 0 } else { beats[at].step.0 };
-    let badge = head.map_or_else(String::new, |at| format!("{} {}/{}", tr!("step"), step(at), beats.last().map_or(0, |b| b.step.0)));
+    let listed = scene.track().and_then(|t| scene.desk.replay.book.find(t.lane, t.episode)).map_or(0, |e| e.length());
+    let last = beats.last().map_or(0, |b| b.step.0);
+    let badge = head.map_or_else(String::new, |at| match scene.track() {
+        Some(track) if !track.is_whole() && last < listed => tr!("{n} of {all} steps read", n = last, all = listed),
+        Some(_) | None => format!("{} {}/{last}", tr!("step"), step(at)),
+    });
     let mut inner = pane.open(canvas, &badge);
     if beats.is_empty() {
         let text = if scene.playback.is_some() && !scene.desk.replay.book.is_whole() {
@@ -206,7 +211,7 @@ fn draw_letters(inner: &mut Canvas<'_>, y: u16, beats: &[Beat], ruler: Ruler, he
         inner.text(LABEL + column as u16, y, letter.encode_utf8(&mut [0; 4]), role);
     }
     let end = LABEL + ruler.used() as u16;
-    let legend = tr!("O see  T think  A act  ! error  ^ playhead  b breakpoint  m mark  C swap");
+    let legend = tr!("O see  T think  A act  ! error  ^ playhead  b breakpoint  m mark  C swap  B branch");
     if end + 3 + inner.measure(&legend) <= inner.width() {
         inner.text(end + 3, y, &legend, Role::Dim);
     }
@@ -220,6 +225,7 @@ fn marked(scene: Scene<'_>, beats: &[Beat]) -> Vec<(usize, String)> {
     let marks = scene.view.marks.range(range.clone()).map(|seq| (step_of(*seq), "m".to_owned()));
     let swaps = scene.state.swaps.iter().filter(|swap| swap.from.is_some() && range.contains(&swap.seq));
     let mut marked: Vec<(usize, String)> = marks.chain(swaps.map(|swap| (step_of(swap.seq), "C".to_owned()))).collect();
+    marked.extend(branched(scene, beats).map(|step| (step, "B".to_owned())));
     for stop in scene.desk.stops.breaks().filter(|s| s.at.is_none_or(|(lane, _)| lane == scene.view.lane)) {
         let tally = scene.desk.replay.tallies.get(&stop.quest());
         let hits: Vec<Seq> = tally.map_or_else(Vec::new, |t| t.hits_of(scene.view.lane, range.clone()).collect());
@@ -227,6 +233,16 @@ fn marked(scene: Scene<'_>, beats: &[Beat]) -> Vec<(usize, String)> {
         marked.extend(hits.into_iter().chain(place).map(|seq| (step_of(seq), format!("b{}", stop.number))));
     }
     marked
+}
+
+/// The steps at which branches left the episode.
+fn branched(scene: Scene<'_>, beats: &[Beat]) -> impl Iterator<Item = usize> {
+    let book = &scene.desk.replay.book;
+    let here = scene.episode();
+    let of_book = book.branches.iter().filter_map(|at| book.episodes.get(*at)?.branch.as_deref());
+    let of_run = scene.state.branches.iter().filter(move |_| scene.playback.is_none()).map(|b| &b.started);
+    let here = of_book.chain(of_run).filter(move |b| here == Some((b.parent_lane, b.parent)));
+    here.filter_map(|b| beats.binary_search_by_key(&b.at_step, |beat| beat.step).ok())
 }
 
 fn draw_marks(inner: &mut Canvas<'_>, y: u16, scene: Scene<'_>, beats: &[Beat], ruler: Ruler, head: Option<usize>) {
@@ -247,7 +263,7 @@ fn draw_marks(inner: &mut Canvas<'_>, y: u16, scene: Scene<'_>, beats: &[Beat], 
     }
     let text: String = line.iter().collect();
     inner.text(LABEL, y, &text, Role::Dim);
-    for (column, c) in line.iter().enumerate().filter(|(_, c)| matches!(c, 'm' | 'b' | 'C')) {
+    for (column, c) in line.iter().enumerate().filter(|(_, c)| matches!(c, 'm' | 'b' | 'C' | 'B')) {
         inner.restyle(LABEL + column as u16, y, if *c == 'b' { 2 } else { 1 }, Role::Mark);
     }
     if let Some(at) = at {

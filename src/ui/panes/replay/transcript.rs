@@ -7,7 +7,7 @@ use crate::state::Row;
 use crate::ui::actions::Action;
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::tr;
-use crate::ui::panes::chain::{draw_sheet, shape, streaming_lines, text_rows};
+use crate::ui::panes::chain::{draw_sheet, of_step, shape, streaming_lines, text_rows};
 use crate::ui::panes::chain_rows::{Shape, failed};
 use crate::ui::panes::chain_sheet::{Rows, Sheet};
 use crate::ui::panes::{Motion, Pane, notice};
@@ -42,6 +42,11 @@ pub fn cursor_row(scene: Scene<'_>) -> Option<&Row> {
     let rows = rows(scene);
     let seq = scene.view.replay.place.map_or(scene.state.seq, |place| place.cursor.seq);
     rows.get(rows.row_at(seq).unwrap_or(0))
+}
+
+/// The rows of the step at the cursor.
+pub fn rows_at_cursor(scene: Scene<'_>) -> Vec<&Row> {
+    of_step(rows(scene).iter(), cursor_row(scene))
 }
 
 /// Rows that hold what is searched for, oldest first.

@@ -2,7 +2,7 @@
 //!
 //! Anything else is refused when the tool is loaded, naming the keyword: a constraint that is silently not checked is worse than none.
 
-use crate::event::{SafeText, nearest};
+use super::{SafeText, nearest};
 use serde_json::{Map, Value};
 
 /// A schema that this program can't check.
@@ -30,8 +30,9 @@ pub struct Violation {
 const KEYWORDS: [&str; 9] =
     ["type", "properties", "required", "additionalProperties", "enum", "minimum", "maximum", "description", "title"];
 
+/// What kind of value an argument takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Type {
+pub enum Type {
     Object,
     Array,
     String,
@@ -83,8 +84,9 @@ impl Type {
 
 /// A checked schema.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Schema {
+pub struct Schema {
     kind: Option<Type>,
+    description: SafeText,
     /// In the order of the schema.
     properties: Vec<(String, Schema)>,
     required: Vec<String>,
@@ -134,7 +136,58 @@ impl Schema {
         };
         let minimum = bound(map, "minimum").ok_or_else(|| bad("minimum", "a number"))?;
         let maximum = bound(map, "maximum").ok_or_else(|| bad("maximum", "a number"))?;
-        Ok(Self { kind, properties, required, closed, choices, minimum, maximum })
+        let description = SafeText::new(map.get("description").and_then(Value::as_str).unwrap_or_default());
+        Ok(Self { kind, description, properties, required, closed, choices, minimum, maximum })
+    }
+
+    pub fn kind(&self) -> Option<Type> {
+        self.kind
+    }
+
+    /// What the tool says of it; may be empty.
+    pub fn description(&self) -> &SafeText {
+        &self.description
+    }
+
+    /// The only values that it may have; none where it may have others.
+    pub fn choices(&self) -> &[Value] {
+        self.choices.as_deref().unwrap_or_default()
+    }
+
+    /// The arguments that it knows, in its order, and whether a call must have them.
+    pub fn arguments(&self) -> impl Iterator<Item = (&str, &Schema, bool)> {
+        self.properties.iter().map(|(name, schema)| (name.as_str(), schema, self.required.contains(name)))
+    }
+
+    /// The bounds of a number, in words; unset where there are none.
+    pub fn bounds(&self) -> Option<String> {
+        (self.minimum.is_some() || self.maximum.is_some()).then(|| self.range())
+    }
+
+    /// The value that typed text stands for: of a text the text itself, unless it is in quotes; of anything else what JSON makes of it. What
+    /// can't be read is the text, which `check_one` then refuses by its kind.
+    pub fn read(&self, text: &str) -> Value {
+        let as_text = || Value::String(text.to_owned());
+        let quoted = || serde_json::from_str(text.trim()).ok().filter(Value::is_string);
+        match self.kind {
+            Some(Type::String) => quoted().unwrap_or_else(as_text),
+            Some(Type::Object | Type::Array | Type::Number | Type::Integer | Type::Boolean | Type::Null) | None => {
+                let is_choice = self.choices().iter().any(|choice| choice.as_str() == Some(text));
+                let read = serde_json::from_str(text.trim()).ok().filter(|_| !is_choice);
+                read.unwrap_or_else(as_text)
+            }
+        }
+    }
+
+    /// The text that `read` makes this value of: strings without quotes where that is clear.
+    pub fn written(&self, value: &Value) -> String {
+        let text = plain(value);
+        if !text.is_empty() && self.read(&text) == *value { text } else { value.to_string() }
+    }
+
+    /// Whether the value of one argument fits.
+    pub fn check_one(&self, name: &str, value: &Value) -> Result<(), Violation> {
+        self.check_value(value, name)
     }
 
     /// Whether the arguments of a call fit; the first that does not is named.
@@ -259,7 +312,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Text from a model, safe and short enough for a message.
-pub(super) fn cut(text: &str) -> SafeText {
+pub fn cut(text: &str) -> SafeText {
     const CHARS_MAX: usize = 80;
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => SafeText::from(format!("{}…", &text[..end])),
@@ -311,6 +364,22 @@ mod tests {
         insta::assert_snapshot!(problem(json!({"svc": "pay", "svcs": 1})), @"svcs: no argument has this name; did you mean `svc`?");
         insta::assert_snapshot!(problem(json!({"svc": "pay", "range": {}})), @"range.from: it is required and missing");
         insta::assert_snapshot!(problem(json!({"svc": "pay", "range": {"from": 1, "zzz": 2}})), @"range.zzz: no argument has this name; it takes from");
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same_value() {
+        let any = Schema::compile(&json!({}), "x").unwrap();
+        let text = Schema::compile(&json!({"type": "string"}), "x").unwrap();
+        let whole = Schema::compile(&json!({"type": "integer"}), "x").unwrap();
+        let choice = Schema::compile(&json!({"enum": ["1", 1, "a b"]}), "x").unwrap();
+        let values = json!(["", "\"\"", "\"a\"", "6", "true", " 6 ", "a b", "\u{1b}[2J\n", 6, -1.5, true, null, [1, "x"], {"a": {"b": 1}}]);
+        for value in values.as_array().unwrap() {
+            for schema in [&any, &text, &whole, &choice].into_iter().filter(|s| s.kind != Some(Type::String) || value.is_string()) {
+                assert_eq!(schema.read(&schema.written(value)), *value, "{value} as {:?}", schema.written(value));
+            }
+        }
+        assert_eq!((text.read("6"), text.read("\"6\""), whole.read(" 6"), whole.read("x")), (json!("6"), json!("6"), json!(6), json!("x")));
+        assert_eq!((choice.read("1"), choice.read("a b")), (json!("1"), json!("a b")));
     }
 
     #[test]
