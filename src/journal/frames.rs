@@ -18,7 +18,7 @@ const UNREADABLE: u8 = b'?';
 const KEPT: usize = 4;
 
 pub struct Frames {
-    decoder: Decoder<'static, File>,
+    decoder: Decoder<'static, Packed<File>>,
     length: u64,
     place: u64,
     /// Number and bytes; the one used last stands last.
@@ -28,7 +28,7 @@ pub struct Frames {
 impl Frames {
     pub fn open(file: File) -> io::Result<Self> {
         let packed = file.metadata()?.len();
-        let decoder = Decoder::new(file).map_err(|e| invalid(format!("it is packed and its table of frames is missing or damaged, as where a file was cut short ({e}); `zstd -dc` gives what stands before the damage")))?;
+        let decoder = Decoder::new(Packed(file)).map_err(|e| invalid(format!("it is packed and its table of frames is missing or damaged, as where a file was cut short ({e}); `zstd -dc` gives what stands before the damage")))?;
         let table = decoder.seek_table();
         let length = table.size_decomp();
         if table.num_frames() == 0 || table.max_frame_size_decomp() > FRAME_BYTES_MAX {
@@ -70,6 +70,33 @@ impl Frames {
         self.kept.push_back((number, unpacked.clone()));
         Ok(unpacked)
     }
+}
+
+/// What is unpacked. Its end is an error: whoever asks for more was promised more, and would ask for ever.
+struct Packed<R>(R);
+
+impl<R: Read> Read for Packed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if !buffer.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            bytes => Ok(bytes),
+        }
+    }
+}
+
+impl<R: Seek> Seek for Packed<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// Unpacks what is held in memory, unless it is more than `bytes_max`.
+pub fn unpacked(bytes: &[u8], bytes_max: u64) -> Option<Vec<u8>> {
+    let decoder = Decoder::new(Packed(io::Cursor::new(bytes))).ok()?;
+    let length = decoder.seek_table().size_decomp();
+    let mut unpacked = Vec::new();
+    let read = if length > bytes_max { 0 } else { decoder.take(length).read_to_end(&mut unpacked).ok()? };
+    (read as u64 == length).then_some(unpacked)
 }
 
 fn invalid(reason: String) -> io::Error {

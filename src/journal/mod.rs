@@ -21,6 +21,7 @@ mod recorder;
 mod scan;
 mod seal;
 mod seek;
+mod snapshot;
 mod tail;
 mod writer;
 

@@ -63,6 +63,8 @@ pub struct Recording {
     noted: Vec<Damage>,
     t_ns_end: u64,
     pub(super) states: States,
+    /// The event of the snapshot that was read last, and where the event behind it begins.
+    pub(super) behind: Option<(Seq, Spot)>,
     /// Length of the last file when it was looked at.
     seen_bytes: u64,
 }
@@ -119,6 +121,7 @@ impl Recording {
             noted: Vec::new(),
             t_ns_end: 0,
             states,
+            behind: None,
             seen_bytes: 0,
         };
         recording.seen_bytes = recording.length()?;

@@ -5,11 +5,12 @@ use super::blobs;
 use super::frames::FRAME_BYTES;
 use super::header::Header;
 use super::integrity::Integrity;
-use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SnapshotLine, crc_hex, write_line};
+use super::line::{COMMIT_KIND, CommitLine, crc_hex, write_line};
 use super::medium::{create_private, lock, sync_dir_of};
 use super::names;
 use super::reader::{ReadError, Recording, bytes_of};
 use super::recorder::{RecordError, RecorderSettings};
+use super::snapshot::Cadence;
 use crate::event::{Elided, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;
 use serde::{Deserialize, Serialize};
@@ -287,8 +288,7 @@ struct Packed {
     prev: String,
     upto: Seq,
     state: DashState,
-    since_snapshot: usize,
-    snapshot_bytes: usize,
+    snapshots: Cadence,
 }
 
 impl Packed {
@@ -309,8 +309,7 @@ impl Packed {
             prev: crc_hex(&line),
             upto: Seq(0),
             state: DashState::default(),
-            since_snapshot: 0,
-            snapshot_bytes: 0,
+            snapshots: Cadence::of(&RecorderSettings::default()),
         };
         packed.put(&line)?;
         Ok(packed)
@@ -330,23 +329,8 @@ impl Packed {
         self.upto = envelope.seq;
         // The reader leaves no gap.
         let _ = self.state.apply(envelope);
-        self.since_snapshot += self.batch.len() - before;
-        let settings = RecorderSettings::default();
-        if self.since_snapshot >= settings.snapshot_bytes_min.max(settings.snapshot_factor.saturating_mul(self.snapshot_bytes)) {
-            self.add_snapshot(settings.snapshot_bytes_max)?;
-        }
+        self.snapshots.after(self.batch.len() - before, &self.state, &mut self.batch);
         if self.batch.len() >= BATCH_BYTES { self.commit() } else { Ok(()) }
-    }
-
-    fn add_snapshot(&mut self, bytes_max: usize) -> Result<(), SealError> {
-        let before = self.batch.len();
-        write_line(&mut self.batch, &SnapshotLine { k: SNAPSHOT_KIND.into(), upto: self.upto, state: &self.state })?;
-        self.snapshot_bytes = self.batch.len() - before;
-        if self.snapshot_bytes >= LINE_BYTES_MAX.min(bytes_max) {
-            self.batch.truncate(before);
-        }
-        self.since_snapshot = 0;
-        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), SealError> {
