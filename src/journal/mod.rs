@@ -33,7 +33,7 @@ pub use line::write_json;
 pub use names::{is_taken, label, pin, stem};
 pub use reader::{Ending, Glance, ReadError, Recording, files_of};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
-pub use seal::{SealError, Sealed, seal};
+pub use seal::{SealError, Sealed, leftover, seal};
 
 use crate::event::{Clock, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;

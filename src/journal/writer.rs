@@ -95,7 +95,7 @@ impl Writer {
         let before = self.batch.len();
         // Our own events always encode; one that did not would leave a hole that the reader names.
         let _ = write_line(&mut self.batch, envelope);
-        if let Some(short) = blobs::put(&self.path, &self.batch[before..]) {
+        if let Some(short) = blobs::put(&self.path, &self.batch[before..], &self.create) {
             self.batch.truncate(before);
             self.batch.extend_from_slice(&short);
         }
