@@ -25,6 +25,9 @@ const SEED: &str = "PILOTHOUSE_KILLED_SEED";
 const EVENTS_MAX: usize = 20_000;
 /// Events of a recording that is sealed.
 const SEALED_EVENTS: usize = 600;
+/// How long a child is left alone, at most, in turns of an empty loop; a sealer may well come to its end.
+const RECORDER_TURNS: usize = 3_000_000;
+const SEALER_TURNS: usize = 12_000_000;
 /// A text that lies beside the recording.
 const LONG_BYTES: usize = 70_000;
 
@@ -110,11 +113,11 @@ fn start(task: &str, path: &Path, seed: u64) -> Child {
 }
 
 /// Kills the child a random while after it said so many things, and gives the last number that it said.
-fn killed(mut child: Child, said: usize, random: &mut Random) -> u64 {
+fn killed(mut child: Child, said: usize, turns: usize) -> u64 {
     let output = BufReader::new(child.stdout.take().unwrap());
     let mut numbers = output.lines().filter_map(|line| line.ok()?.rsplit_once("committed ")?.1.parse().ok());
     let mut last = numbers.by_ref().take(said).last().unwrap_or(0);
-    for _ in 0..random.below(3_000_000) {
+    for _ in 0..turns {
         std::hint::spin_loop();
     }
     child.kill().unwrap();
@@ -135,7 +138,7 @@ fn kill_a_recorder(dir: &Path, seed: u64) -> u64 {
     let mut random = Random(seed);
     let path = dir.join(format!("{seed}.jsonl"));
     let said = random.below(12);
-    let committed = killed(start("record", &path, seed), said, &mut random);
+    let committed = killed(start("record", &path, seed), said, random.below(RECORDER_TURNS));
     let mut recording = match Recording::open(&path) {
         Ok(recording) => recording,
         Err(e) => {
@@ -173,7 +176,7 @@ fn kill_a_sealer(dir: &Path, seed: u64) -> bool {
     made.journal.append(Default::default(), RunStateChanged { state: RunState::Ended, reason: "done".into() });
     drop(made);
     let end = Recording::open(&path).unwrap().end();
-    killed(start("seal", &path, seed), 1, &mut random);
+    killed(start("seal", &path, seed), 1, random.below(SEALER_TURNS));
     let sealed = path.with_extension("jsonl.zst");
     let has_left = path.exists();
     for found in [&path, &sealed].into_iter().filter(|p| p.exists()) {
