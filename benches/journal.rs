@@ -4,11 +4,15 @@
 use pilothouse::event::*;
 use pilothouse::journal::{FORMAT, Header, HeaderEnv, Journal, Place, Recorder, Recording, VERSION, seal};
 use pilothouse::state::DashState;
+use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const EVENTS: u64 = 1_000_000;
+/// Events that are appended without a wait for each.
+const BUFFERED: u64 = 200_000;
 
 fn main() {
     divan::main();
@@ -96,6 +100,36 @@ fn append_and_commit(bencher: divan::Bencher) {
         let (place, event) = event(i);
         i += 1;
         journal.append(place, event);
+        journal.commit().unwrap();
+    });
+}
+
+/// The same number of bytes by a plain file: what the disk itself costs.
+#[divan::bench(sample_count = 200)]
+fn write_and_sync_as_much(bencher: divan::Bencher) {
+    let dir = tempfile::tempdir().unwrap();
+    // An event, and the commit behind it.
+    let bytes = [b'x'; 130 + 76];
+    let mut file = File::create(dir.path().join("a")).unwrap();
+    bencher.bench_local(|| {
+        file.write_all(&bytes).unwrap();
+        file.sync_data().unwrap();
+    });
+}
+
+/// As a run appends: commits come by themselves, and the last one is waited for.
+#[divan::bench(sample_count = 7, sample_size = 1)]
+fn append_buffered(bencher: divan::Bencher) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = 0;
+    bencher.counter(divan::counter::ItemsCount::new(BUFFERED)).bench_local(|| {
+        run += 1;
+        let recorder = Recorder::create(&dir.path().join(format!("{run}.jsonl")), &header(), Duration::from_millis(100)).unwrap();
+        let mut journal = Journal::new(Arc::new(ManualClock::default()), Some(recorder));
+        for i in 0..BUFFERED {
+            let (place, event) = event(i);
+            journal.append(place, event);
+        }
         journal.commit().unwrap();
     });
 }

@@ -8,7 +8,7 @@ mod events;
 use events::Random;
 use pilothouse::event::*;
 use pilothouse::journal::{
-    Glance, Header, HeaderEnv, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, files_of, seal,
+    Glance, Header, HeaderEnv, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, files_of, leftover, seal,
 };
 use pilothouse::source::{Errors, Frame, FrameSource, Playback, Quest, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
@@ -262,9 +262,11 @@ fn a_file_that_is_cut_renamed_or_gone_while_it_is_followed_ends_nothing() {
     std::fs::rename(&path, dir.path().join("b.jsonl")).unwrap();
     clock.advance(1_000_000_000);
     take(&mut source, &mut state);
+    assert_eq!(source.damage(), None, "a file that has another name is the same file");
     std::fs::File::options().write(true).open(dir.path().join("b.jsonl")).unwrap().set_len(900).unwrap();
     clock.advance(1_000_000_000);
     take(&mut source, &mut state);
+    assert!(source.damage().unwrap().contains("is shorter than it was"), "{:?}", source.damage());
     source.seek(Seq(3));
     take(&mut source, &mut state);
     source.set_speed(Pace::Max);
@@ -274,6 +276,133 @@ fn a_file_that_is_cut_renamed_or_gone_while_it_is_followed_ends_nothing() {
     std::fs::remove_file(dir.path().join("b.jsonl")).unwrap();
     clock.advance(1_000_000_000);
     take(&mut source, &mut state);
+}
+
+/// What an open recording tells after something was done to its file, and whether its first events are still read.
+fn told_after(quickly: bool, sealed: bool, change: impl FnOnce(&Path)) -> (String, bool) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut path = dir.path().join("a.jsonl");
+    record(&path, 1, 300);
+    if sealed {
+        path = seal(&path).unwrap().path;
+    }
+    let mut recording = if quickly { Recording::open_above(&path, 0) } else { Recording::open(&path) }.unwrap();
+    let before = events_of(&mut recording, Seq(1), 20);
+    assert!(recording.integrity().is_intact());
+    change(&path);
+    let after = events_of(&mut recording, Seq(1), 20);
+    recording.read_out().unwrap();
+    let told = recording.integrity().told().unwrap_or_default();
+    assert_eq!(told.is_empty(), recording.integrity().is_intact());
+    (told, before == after)
+}
+
+#[test]
+fn a_file_that_is_changed_under_an_open_recording_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let [other, other_sealed] = ["other.jsonl", "sealed.jsonl"].map(|name| dir.path().join(name));
+    record(&other, 2, 300);
+    record(&other_sealed, 2, 300);
+    let other_sealed = seal(&other_sealed).unwrap().path;
+    let text = std::fs::read_to_string(&other).unwrap().replacen("01J0", "01J1", 1);
+    for quickly in [false, true] {
+        for sealed in [false, true] {
+            let by = if sealed { &other_sealed } else { &other };
+            let (told, is_same) = told_after(quickly, sealed, |path| {
+                std::fs::copy(by, path.with_extension("new")).unwrap();
+                std::fs::rename(path.with_extension("new"), path).unwrap();
+            });
+            assert!(told.contains("is another file now") && is_same, "{told}");
+            let (told, _) = told_after(quickly, sealed, |path| {
+                let file = std::fs::File::options().write(true).open(path).unwrap();
+                file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+            });
+            assert!(told.contains("is shorter than it was"), "{told}");
+            let (told, is_same) = told_after(quickly, sealed, |path| std::fs::remove_file(path).unwrap());
+            assert!(told.is_empty() && is_same, "what is gone can still be read: {told}");
+        }
+        let (told, _) = told_after(quickly, false, |path| std::fs::write(path, &text).unwrap());
+        assert!(told.contains("was overwritten"), "{told}");
+    }
+}
+
+#[test]
+fn a_recording_with_plain_snapshots_reads_as_one_with_packed_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let [packed, plain] = ["packed.jsonl", "plain.jsonl"].map(|name| dir.path().join(name));
+    let lines = record(&packed, 5, 400);
+    let mut recording = Recording::open(&packed).unwrap();
+    // As earlier builds wrote it: the state as it is, and commits that fit.
+    let (mut out, mut batch, mut prev, mut snapshots) = (lines[0].clone(), Vec::new(), crc(&lines[0]), 0);
+    for line in &lines[1..] {
+        let value: serde_json::Value = serde_json::from_slice(line).unwrap();
+        match value["k"].as_str().unwrap() {
+            "Snapshot" => {
+                let upto = value["upto"].as_u64().unwrap();
+                let state = serde_json::to_string(&recording.state_at(Seq(upto)).unwrap()).unwrap();
+                batch.extend(format!("{{\"k\":\"Snapshot\",\"upto\":{upto},\"state\":{state}}}\n").into_bytes());
+                snapshots += 1;
+            }
+            "Commit" => {
+                let next = crc(&batch);
+                out.append(&mut batch);
+                out.extend(
+                    format!("{{\"k\":\"Commit\",\"upto\":{},\"crc32c\":\"{next}\",\"prev\":\"{prev}\"}}\n", value["upto"]).into_bytes(),
+                );
+                prev = next;
+            }
+            _ => batch.extend(line),
+        }
+    }
+    std::fs::write(&plain, out).unwrap();
+    let mut plain_one = Recording::open_above(&plain, 0).unwrap();
+    let mut random = Random(5);
+    for _ in 0..30 {
+        let at = Seq(random.below(402) as u64);
+        let (found, wanted) = (plain_one.state_at(at).unwrap(), recording.state_at(at).unwrap());
+        assert_eq!(shown(&found), shown(&wanted), "at {at}");
+    }
+    plain_one.read_out().unwrap();
+    assert!(snapshots > 3 && plain_one.integrity().is_intact(), "{:?}", plain_one.integrity().lines());
+}
+
+fn crc(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32c::crc32c(bytes))
+}
+
+#[test]
+fn a_seal_that_was_cut_short_is_brought_to_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.jsonl");
+    record(&path, 6, 100);
+    let plain = std::fs::read(&path).unwrap();
+    let sealed = seal(&path).unwrap();
+    assert_eq!(sealed.leftover, None);
+    let bytes = std::fs::read(&sealed.path).unwrap();
+    // Between its new name and the removal of the plain file.
+    std::fs::write(&path, &plain).unwrap();
+    assert_eq!(seal(&path).unwrap().path, sealed.path);
+    assert!(!path.exists() && std::fs::read(&sealed.path).unwrap() == bytes);
+    // Another run of that name is no such thing.
+    record(&dir.path().join("b.jsonl"), 7, 100);
+    std::fs::rename(dir.path().join("b.jsonl"), &path).unwrap();
+    assert!(matches!(seal(&path), Err(SealError::Taken(_))));
+    assert!(path.exists() && std::fs::read(&sealed.path).unwrap() == bytes);
+    // While it is written: a link that somebody put there is removed, and not followed.
+    std::fs::remove_file(&sealed.path).unwrap();
+    let (aside, secret) = (dir.path().join("a.sealing"), dir.path().join("secret"));
+    std::fs::write(&secret, "secret").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&secret, &aside).unwrap();
+    #[cfg(not(unix))]
+    std::fs::write(&aside, "half").unwrap();
+    assert_eq!(leftover(&path, false), Some(aside.clone()));
+    let held = std::fs::File::open(&path).unwrap();
+    held.lock().unwrap();
+    assert_eq!(leftover(&path, true), None, "it is somebody's");
+    drop(held);
+    assert_eq!(seal(&path).unwrap().leftover, Some(aside.clone()));
+    assert!(!aside.exists() && std::fs::read_to_string(&secret).unwrap() == "secret");
 }
 
 #[test]

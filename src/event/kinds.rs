@@ -7,7 +7,6 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -32,10 +31,10 @@ macro_rules! events {
             }
 
             /// Reads the payload `d` of an event of kind `k`.
-            pub(super) fn decode(kind: &str, data: &RawValue) -> Result<Self, serde_json::Error> {
+            pub(super) fn decode(kind: &str, data: &str) -> Result<Self, serde_json::Error> {
                 match kind {
-                    $(stringify!($name) => serde_json::from_str(data.get()).map(Event::$name),)*
-                    _ => Ok(Event::Unknown { kind: kind.to_owned(), data: serde_json::from_str(data.get())? }),
+                    $(stringify!($name) => serde_json::from_str(data).map(Event::$name),)*
+                    _ => Ok(Event::Unknown { kind: kind.to_owned(), data: serde_json::from_str(data)? }),
                 }
             }
 

@@ -1,13 +1,13 @@
 //! Long texts of events: each in a file of its own, `NAME.blobs/SHA256`, with its beginning in the line.
 
-use super::medium::{create_private, sync_dir_of};
+use super::medium::{Medium, sync_dir_of};
 use super::names;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A text that is longer is put beside the recording.
@@ -26,15 +26,19 @@ struct Blob {
     bytes: u64,
 }
 
+/// Makes a file that is not there yet, as `medium::create` does.
+type Create<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn Medium>>;
+
 /// Puts the long texts of an event line into files beside `recording`, and gives the line that names them. None where it has none, or where
 /// they can't be written: the line then has everything.
-pub fn put(recording: &Path, line: &[u8]) -> Option<Vec<u8>> {
+pub fn put(recording: &Path, line: &[u8], create: Create<'_>) -> Option<Vec<u8>> {
     if line.len() <= INLINE_BYTES_MAX {
         return None;
     }
     let mut value: Value = serde_json::from_slice(line).ok()?;
     let mut blobs = BTreeMap::new();
-    spill(value.get_mut("d")?, "/d", &names::blobs(recording), &mut blobs).ok()?;
+    let into = Into { dir: names::blobs(recording), create };
+    into.spill(value.get_mut("d")?, "/d", &mut blobs).ok()?;
     if blobs.is_empty() {
         return None;
     }
@@ -44,22 +48,58 @@ pub fn put(recording: &Path, line: &[u8]) -> Option<Vec<u8>> {
     Some(short)
 }
 
-fn spill(value: &mut Value, pointer: &str, dir: &Path, blobs: &mut BTreeMap<String, Blob>) -> io::Result<()> {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
-        Value::String(text) if text.len() > INLINE_BYTES_MAX => {
-            cap(text, BLOB_BYTES_MAX as usize);
-            let blob = write(dir, text.as_bytes())?;
-            blobs.insert(pointer.to_owned(), blob);
-            shorten(text, PREVIEW_BYTES);
-            Ok(())
+/// Where long texts go, and how files are made there.
+struct Into<'a> {
+    dir: PathBuf,
+    create: Create<'a>,
+}
+
+impl Into<'_> {
+    fn spill(&self, value: &mut Value, pointer: &str, blobs: &mut BTreeMap<String, Blob>) -> io::Result<()> {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+            Value::String(text) if text.len() > INLINE_BYTES_MAX => {
+                cap(text, BLOB_BYTES_MAX as usize);
+                let blob = self.write(text.as_bytes())?;
+                blobs.insert(pointer.to_owned(), blob);
+                shorten(text, PREVIEW_BYTES);
+                Ok(())
+            }
+            Value::String(_) => Ok(()),
+            Value::Array(items) => {
+                items.iter_mut().enumerate().try_for_each(|(i, item)| self.spill(item, &format!("{pointer}/{i}"), blobs))
+            }
+            Value::Object(fields) => fields.iter_mut().try_for_each(|(key, field)| {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                self.spill(field, &format!("{pointer}/{key}"), blobs)
+            }),
         }
-        Value::String(_) => Ok(()),
-        Value::Array(items) => items.iter_mut().enumerate().try_for_each(|(i, item)| spill(item, &format!("{pointer}/{i}"), dir, blobs)),
-        Value::Object(fields) => fields.iter_mut().try_for_each(|(key, field)| {
-            let key = key.replace('~', "~0").replace('/', "~1");
-            spill(field, &format!("{pointer}/{key}"), dir, blobs)
-        }),
+    }
+
+    /// The file is on the disk, whole, before any line names it.
+    fn write(&self, bytes: &[u8]) -> io::Result<Blob> {
+        let blob = Blob { sha256: hash(bytes), bytes: bytes.len() as u64 };
+        let path = self.dir.join(&blob.sha256);
+        super::medium::make_dir_of(&path)?;
+        // What is there by its name and is not it, a link for one, no reader would take: it is replaced.
+        if read(&self.dir, &blob).is_ok() {
+            return Ok(blob);
+        }
+        let aside = self.dir.join(format!("{}.part", blob.sha256));
+        let _ = std::fs::remove_file(&aside);
+        let placed = self.place(bytes, &aside, &path);
+        if placed.is_err() {
+            let _ = std::fs::remove_file(&aside);
+        }
+        placed.map(|()| blob)
+    }
+
+    fn place(&self, bytes: &[u8], aside: &Path, path: &Path) -> io::Result<()> {
+        let mut file = (self.create)(aside)?;
+        file.append(bytes)?;
+        file.sync()?;
+        std::fs::rename(aside, path)?;
+        sync_dir_of(path)
     }
 }
 
@@ -79,24 +119,6 @@ fn cap(text: &mut String, bytes_max: usize) {
 
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// The file is on the disk, whole, before any line names it.
-fn write(dir: &Path, bytes: &[u8]) -> io::Result<Blob> {
-    let blob = Blob { sha256: hash(bytes), bytes: bytes.len() as u64 };
-    let path = dir.join(&blob.sha256);
-    super::medium::make_dir_of(&path)?;
-    if path.exists() {
-        return Ok(blob);
-    }
-    let aside = dir.join(format!("{}.part", blob.sha256));
-    let _ = std::fs::remove_file(&aside);
-    let mut file = create_private(&aside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&aside, &path)?;
-    sync_dir_of(&path)?;
-    Ok(blob)
 }
 
 /// Whether a line may name blobs. They stand last in it, so that most lines are told by their end.
@@ -161,7 +183,12 @@ fn open(path: &PathBuf) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::medium;
     use super::*;
+
+    fn put(recording: &Path, line: &[u8]) -> Option<Vec<u8>> {
+        super::put(recording, line, &medium::create)
+    }
 
     fn line(text: &str) -> Vec<u8> {
         let mut line = Vec::new();
@@ -202,6 +229,18 @@ mod tests {
             std::fs::write(&aside, &text).unwrap();
             std::os::unix::fs::symlink(&aside, &files[0]).unwrap();
             assert!(restored(&path, &short).1.is_some(), "a link is not followed");
+            // Nor is it taken for the text that is to be written, or written through.
+            assert_eq!(put(&path, &line(&text)), Some(short.clone()));
+            assert!(restored(&path, &short).1.is_none() && !files[0].is_symlink());
+            assert_eq!(std::fs::read_to_string(&aside).unwrap(), text);
+            std::fs::write(&files[0], "other").unwrap();
+            assert_eq!(put(&path, &line(&text)), Some(short.clone()));
+            assert!(restored(&path, &short).1.is_none(), "what is not the text is replaced by it");
+            // Where it can't be written, the line has everything.
+            std::fs::remove_file(&files[0]).unwrap();
+            std::fs::create_dir_all(files[0].join("x")).unwrap();
+            assert_eq!(put(&path, &line(&text)), None);
+            assert_eq!(std::fs::read_dir(names::blobs(&path)).unwrap().count(), 1, "and nothing is left");
         }
     }
 
@@ -219,7 +258,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.jsonl");
         std::fs::write(dir.path().join("secret"), "secret").unwrap();
-        for name in ["../secret", "/etc/passwd", "", "..", &"A".repeat(64), &"../".repeat(22)[..64]] {
+        for name in ["../secret", "/etc/passwd", "", "..", &"\0".repeat(64), &"A".repeat(64), &"../".repeat(22)[..64]] {
             let text = serde_json::json!({"seq": 1, "d": {"x": "p"}, "blobs": {"/d/x": {"sha256": name, "bytes": 6}}}).to_string();
             let (back, told) = restored(&path, text.as_bytes());
             assert!(told.is_some_and(|t| t.contains("no sha256")) && !String::from_utf8(back).unwrap().contains("\"secret\""), "{name}");

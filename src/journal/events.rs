@@ -38,6 +38,7 @@ enum Next {
 
 impl<'a> Events<'a> {
     pub(super) fn begin(recording: &'a mut Recording, from: Seq) -> Result<Self, ReadError> {
+        recording.look()?;
         let (last, spot) = recording.place_before(from)?;
         let mut events = Self { recording, from, last, spot, last_t_ns: 0, unread: None, pending: None, begun: false, done: false };
         events.seek()?;

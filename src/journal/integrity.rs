@@ -33,12 +33,19 @@ pub struct Integrity {
     /// Whether the run ends in the recording: one that was killed, or cut at a commit, does not.
     pub run_ended: bool,
     pub damage: Vec<Damage>,
+    /// What became of the file since it was opened, where that is not what its writer does.
+    pub changed: Option<String>,
 }
 
 impl Integrity {
     /// Everything that the run wrote is there as it was written, to its end.
     pub fn is_intact(&self) -> bool {
-        self.damage.is_empty() && self.torn_bytes == 0 && self.uncommitted == 0 && self.run_ended
+        self.damage.is_empty() && self.changed.is_none() && self.torn_bytes == 0 && self.uncommitted == 0 && self.run_ended
+    }
+
+    /// Findings that are there whether the run goes on or not.
+    pub fn findings(&self) -> usize {
+        self.damage.len() + usize::from(self.changed.is_some())
     }
 
     /// All findings in one line, where there are any.
@@ -50,6 +57,7 @@ impl Integrity {
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> =
             self.damage.iter().map(|d| format!("damaged: events {} to {} (steps {}): {}", d.from, d.upto, d.steps, d.what)).collect();
+        lines.extend(self.changed.iter().map(|what| format!("changed: {what}")));
         if self.torn_bytes > 0 {
             lines.push(format!("torn: the last line was cut off; {} bytes of it are there", self.torn_bytes));
         }

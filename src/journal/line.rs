@@ -16,14 +16,6 @@ pub struct CommitLine {
     pub prev: String,
 }
 
-/// The folded state after the event `upto`, so that a seek begins here.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SnapshotLine<State> {
-    pub k: String,
-    pub upto: Seq,
-    pub state: State,
-}
-
 /// In a segment's header: which segment of the recording it is, the first event in it, and the last commit's `crc32c` before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SegmentMark {
@@ -121,19 +113,31 @@ pub fn write_json<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<(
 
 /// Appends `value` as one line. Control, bidirectional and invisible characters become `\u` escapes, so that `cat` of a recording is harmless.
 pub fn write_line<T: Serialize>(out: &mut Vec<u8>, value: &T) -> Result<(), RecordError> {
-    let text = serde_json::to_string(value).map_err(|e| RecordError::Encode(e.to_string()))?;
-    for c in text.chars() {
-        if needs_escape(c) {
-            let mut units = [0u16; 2];
-            for unit in c.encode_utf16(&mut units) {
-                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
-            }
-        } else {
-            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        }
+    let before = out.len();
+    if let Err(e) = serde_json::to_writer(&mut *out, value) {
+        out.truncate(before);
+        return Err(RecordError::Encode(e.to_string()));
+    }
+    // Most lines are plain: one look at their bytes is enough.
+    if out[before..].iter().any(|b| !matches!(b, b' '..=b'~')) {
+        let line = out.split_off(before);
+        let text = String::from_utf8(line).map_err(|e| RecordError::Encode(e.to_string()))?;
+        escape(out, &text);
     }
     out.push(b'\n');
     Ok(())
+}
+
+fn escape(out: &mut Vec<u8>, text: &str) {
+    let mut rest = text;
+    while let Some((at, c)) = rest.char_indices().find(|(_, c)| needs_escape(*c)) {
+        out.extend_from_slice(&rest.as_bytes()[..at]);
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+        }
+        rest = &rest[at + c.len_utf8()..];
+    }
+    out.extend_from_slice(rest.as_bytes());
 }
 
 fn needs_escape(c: char) -> bool {

@@ -22,6 +22,7 @@ mod recorder;
 mod scan;
 mod seal;
 mod seek;
+mod snapshot;
 mod tail;
 mod writer;
 
@@ -34,7 +35,7 @@ pub use names::{is_taken, label, pin, stem};
 pub use part::{PartMark, write_part};
 pub use reader::{Ending, Glance, ReadError, Recording, files_of};
 pub use recorder::{RecordError, Recorder, RecorderSettings};
-pub use seal::{SealError, Sealed, seal};
+pub use seal::{SealError, Sealed, leftover, seal};
 
 use crate::event::{Clock, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;

@@ -69,7 +69,7 @@ pub fn write_part(recording: &mut Recording, from: Seq, upto: Seq, path: &Path) 
     let file = create_private(path).map_err(io)?;
     let mut out = Packed::begin(path, file, &header, mark, Some(part))?;
     if base.seq > Seq(0) {
-        out.begin_at(base)?;
+        out.begin_at(base);
     }
     for envelope in recording.events_from(from)? {
         let envelope = envelope?;
@@ -168,7 +168,7 @@ mod tests {
         let (mark, mut part) = marks(&whole, Seq(601), whole.end());
         part.from = Seq(601);
         let mut out = Packed::begin(&path, create_private(&path).unwrap(), &header, mark, Some(part)).unwrap();
-        out.begin_at(base).unwrap();
+        out.begin_at(base);
         for envelope in whole.events_from(Seq(601)).unwrap() {
             out.add(&envelope.unwrap()).unwrap();
         }

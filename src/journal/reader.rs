@@ -66,6 +66,8 @@ pub struct Recording {
     noted: Vec<Damage>,
     t_ns_end: u64,
     pub(super) states: States,
+    /// The event of the snapshot that was read last, and where the event behind it begins.
+    pub(super) behind: Option<(Seq, Spot)>,
     /// Length of the last file when it was looked at.
     seen_bytes: u64,
 }
@@ -129,6 +131,7 @@ impl Recording {
             noted,
             t_ns_end: 0,
             states,
+            behind: None,
             seen_bytes: 0,
         };
         recording.seen_bytes = recording.length()?;
@@ -160,6 +163,7 @@ impl Recording {
     /// Puts together what is known to be wrong: by the end or by the whole, what reading an event found, and what sealing took over.
     fn sum_up(&mut self) {
         let mut found = self.scanner.map.integrity.clone();
+        found.changed = self.integrity.changed.take();
         if let Some(tail) = &self.tail {
             (found.committed_upto, found.uncommitted) = (tail.committed_upto, tail.uncommitted);
             (found.torn_bytes, found.run_ended) = (tail.torn_bytes, tail.run_ended);
@@ -220,10 +224,10 @@ impl Recording {
         self.scanner.link()
     }
 
-    /// Length of the last file now.
+    /// Bytes of the last file now.
     fn length(&self) -> Result<u64, ReadError> {
         let Some(Segment { path, file, .. }) = self.segments.last() else { return Ok(0) };
-        file.get_ref().length().map_err(|source| ReadError::Io { path: path.clone(), source })
+        file.get_ref().bytes().map_err(|source| ReadError::Io { path: path.clone(), source })
     }
 
     /// Whether its run goes on: its end is not written, and a writer holds the file.
@@ -231,8 +235,31 @@ impl Recording {
         !self.integrity().run_ended && self.segments.last().is_some_and(|s| s.file.get_ref().is_held())
     }
 
+    /// Looks whether the files are still what was opened. What was read of them before is never taken for what is in them now without a word.
+    pub(super) fn look(&mut self) -> Result<(), ReadError> {
+        if self.integrity.changed.is_some() {
+            return Ok(());
+        }
+        let is_shorter = self.length()? < self.seen_bytes;
+        let changed = self.segments.iter().find_map(|segment| {
+            let Segment { path, file, header_line, .. } = segment;
+            let what = if !file.get_ref().begins_with(header_line) {
+                "was overwritten since it was opened: what is read of it now is something else"
+            } else if file.get_ref().is_replaced(path) {
+                "is another file now; what is shown is the one that was opened"
+            } else {
+                return None;
+            };
+            Some(format!("{} {what}", path.display()))
+        });
+        let cut = || format!("{} is shorter than it was: what was cut off can't be read any more", self.path().display());
+        self.integrity.changed = changed.or_else(|| is_shorter.then(cut));
+        Ok(())
+    }
+
     /// Takes up what was written since; whether there was any.
     pub fn follow(&mut self) -> Result<bool, ReadError> {
+        self.look()?;
         let length = self.length()?;
         // A file that shrank is told of by whoever reads what is missing.
         if length <= self.seen_bytes {
@@ -425,8 +452,9 @@ pub fn files_of(path: &Path) -> Vec<PathBuf> {
         files.extend(following(path, &header).unwrap_or_default().into_iter().map(|segment| segment.path));
     }
     files.extend((0..).map(|n| names::torn(path, n)).take_while(|p| p.exists()));
-    // A run that was killed leaves its reserve.
-    files.extend([names::pin(path), names::blobs(path), names::reserve(path)].into_iter().filter(|p| p.exists()));
+    // A run that was killed leaves its reserve, and a seal what it had written.
+    let beside = [names::pin(path), names::blobs(path), names::reserve(path), names::aside(path)];
+    files.extend(beside.into_iter().filter(|p| p.exists()));
     files
 }
 

@@ -35,12 +35,7 @@ pub struct RecorderSettings {
 
 impl Default for RecorderSettings {
     fn default() -> Self {
-        Self {
-            commit_interval: Duration::from_millis(100),
-            snapshot_factor: 16,
-            snapshot_bytes_min: 256 * 1024,
-            snapshot_bytes_max: 32 << 20,
-        }
+        Self { commit_interval: Duration::from_millis(100), snapshot_factor: 16, snapshot_bytes_min: 1 << 20, snapshot_bytes_max: 32 << 20 }
     }
 }
 

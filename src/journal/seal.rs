@@ -5,12 +5,13 @@ use super::blobs;
 use super::frames::FRAME_BYTES;
 use super::header::Header;
 use super::integrity::Integrity;
-use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SnapshotLine, crc_hex, write_line};
-use super::medium::{create_private, lock, sync_dir_of};
+use super::line::{COMMIT_KIND, CommitLine, crc_hex, write_line};
+use super::medium::{self, create_private, lock, sync_dir_of};
 use super::names;
 use super::part::{Marked, PartMark};
 use super::reader::{ReadError, Recording, bytes_of};
 use super::recorder::{RecordError, RecorderSettings};
+use super::snapshot::Cadence;
 use crate::event::{Elided, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
 use crate::state::DashState;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ pub enum SealError {
     Already(PathBuf),
     #[error("{0} is held by another process: end its run first, or wait until it is sealed")]
     Held(PathBuf),
+    #[error("{0} is there already and is not this recording: move one of them away")]
+    Taken(PathBuf),
     #[error("{0} was changed meanwhile; nothing was removed")]
     Changed(PathBuf),
     #[error("{path} is damaged, and sealing would hide how: {told}")]
@@ -53,6 +56,8 @@ pub struct Sealed {
     pub bytes_after: u64,
     /// Events that their finished message stands for.
     pub elided: u64,
+    /// What an earlier seal that was cut short had left, and this one has removed.
+    pub leftover: Option<PathBuf>,
 }
 
 /// In a sealed recording's header: what it was made of, and what the plain file's end said. Sealing makes nothing whole that was not.
@@ -85,14 +90,16 @@ pub fn seal(path: &Path) -> Result<Sealed, SealError> {
     }
     check(path, recording.integrity())?;
     let target = names::sealed(path);
-    if target.exists() {
-        return Err(SealError::Io { path: target, source: io::ErrorKind::AlreadyExists.into() });
+    let is_there = target.exists();
+    let (aside, leftover) = Aside::of(path);
+    // A seal that was cut short between giving the sealed file its name and removing the plain one is brought to its end.
+    if is_there && !is_same(&mut recording, &target).unwrap_or_default() {
+        return Err(SealError::Taken(target));
     }
-    let aside = Aside::of(path);
-    let elided = write(&mut recording, &aside.0)?;
+    let elided = if is_there { 0 } else { write(&mut recording, &aside.0)? };
     // Reading may have found what opening had not.
     check(path, recording.integrity())?;
-    if !is_same(&mut recording, &aside.0)? {
+    if !is_there && !is_same(&mut recording, &aside.0)? {
         return Err(SealError::NotTheSame(path.to_owned()));
     }
     keep_torn(&recording, path).map_err(io(path))?;
@@ -100,13 +107,27 @@ pub fn seal(path: &Path) -> Result<Sealed, SealError> {
     held.check(&files)?;
     let beside = bytes_of(&names::blobs(path));
     let bytes_before = beside + files.iter().map(|file| bytes_of(file)).sum::<u64>();
-    std::fs::rename(&aside.0, &target).map_err(io(&target))?;
+    if !is_there {
+        std::fs::rename(&aside.0, &target).map_err(io(&target))?;
+    }
     sync_dir_of(&target).map_err(io(&target))?;
     for file in files {
         std::fs::remove_file(&file).map_err(io(&file))?;
     }
     sync_dir_of(&target).map_err(io(&target))?;
-    Ok(Sealed { bytes_after: beside + bytes_of(&target), path: target, bytes_before, elided })
+    Ok(Sealed { bytes_after: beside + bytes_of(&target), path: target, bytes_before, elided, leftover })
+}
+
+/// What a seal that was cut short left beside the recording, if nobody seals or writes it now; with `is_removed` it is gone afterwards.
+pub fn leftover(path: &Path, is_removed: bool) -> Option<PathBuf> {
+    let aside = names::aside(path);
+    // Beside a sealed recording it may be a seal's that goes on of the plain one of its name.
+    if !aside.exists() || names::stem(path)? != path.file_stem()?.to_str()? {
+        return None;
+    }
+    let _held = Held::take(path).ok()?;
+    let is_gone = !is_removed || std::fs::remove_file(&aside).is_ok();
+    is_gone.then_some(aside)
 }
 
 /// The recording's files, each with the lock that its writer would hold, from before the first byte is read until the last file is removed.
@@ -148,10 +169,10 @@ struct Aside(PathBuf);
 
 impl Aside {
     /// What an earlier try left is removed: whoever seals holds the recording.
-    fn of(recording: &Path) -> Self {
+    fn of(recording: &Path) -> (Self, Option<PathBuf>) {
         let path = names::aside(recording);
-        let _ = std::fs::remove_file(&path);
-        Self(path)
+        let leftover = std::fs::remove_file(&path).is_ok().then(|| path.clone());
+        (Self(path), leftover)
     }
 }
 
@@ -281,8 +302,7 @@ pub(super) struct Packed {
     prev: String,
     upto: Seq,
     state: DashState,
-    since_snapshot: usize,
-    snapshot_bytes: usize,
+    snapshots: Cadence,
 }
 
 impl Packed {
@@ -309,17 +329,16 @@ impl Packed {
             prev: crc_hex(&line),
             upto: Seq(0),
             state: DashState::default(),
-            since_snapshot: 0,
-            snapshot_bytes: 0,
+            snapshots: Cadence::of(&RecorderSettings::default()),
         };
         packed.put(&line)?;
         Ok(packed)
     }
 
     /// The first event comes behind this state, which is written as it is.
-    pub(super) fn begin_at(&mut self, state: DashState) -> Result<(), SealError> {
+    pub(super) fn begin_at(&mut self, state: DashState) {
         (self.upto, self.state) = (state.seq, state);
-        self.add_snapshot(LINE_BYTES_MAX)
+        self.snapshots.at_once(&self.state, &mut self.batch);
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), SealError> {
@@ -329,30 +348,15 @@ impl Packed {
     pub(super) fn add(&mut self, envelope: &Envelope) -> Result<(), SealError> {
         let before = self.batch.len();
         write_line(&mut self.batch, envelope)?;
-        if let Some(short) = blobs::put(&self.recording, &self.batch[before..]) {
+        if let Some(short) = blobs::put(&self.recording, &self.batch[before..], &medium::create) {
             self.batch.truncate(before);
             self.batch.extend_from_slice(&short);
         }
         self.upto = envelope.seq;
         // The reader leaves no gap.
         let _ = self.state.apply(envelope);
-        self.since_snapshot += self.batch.len() - before;
-        let settings = RecorderSettings::default();
-        if self.since_snapshot >= settings.snapshot_bytes_min.max(settings.snapshot_factor.saturating_mul(self.snapshot_bytes)) {
-            self.add_snapshot(settings.snapshot_bytes_max)?;
-        }
+        self.snapshots.after(self.batch.len() - before, &self.state, &mut self.batch);
         if self.batch.len() >= BATCH_BYTES { self.commit() } else { Ok(()) }
-    }
-
-    fn add_snapshot(&mut self, bytes_max: usize) -> Result<(), SealError> {
-        let before = self.batch.len();
-        write_line(&mut self.batch, &SnapshotLine { k: SNAPSHOT_KIND.into(), upto: self.upto, state: &self.state })?;
-        self.snapshot_bytes = self.batch.len() - before;
-        if self.snapshot_bytes >= LINE_BYTES_MAX.min(bytes_max) {
-            self.batch.truncate(before);
-        }
-        self.since_snapshot = 0;
-        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), SealError> {
@@ -384,6 +388,7 @@ fn is_same(plain: &mut Recording, sealed: &Path) -> Result<bool, SealError> {
         (committed_upto, uncommitted, torn_bytes, run_ended)
     };
     if !sealed.integrity().damage.is_empty()
+        || sealed.header() != plain.header()
         || ending(&sealed) != ending(plain)
         || sealed.end() != plain.end()
         || sealed.t_ns_end() != plain.t_ns_end()

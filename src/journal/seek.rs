@@ -1,9 +1,10 @@
 //! Finding a place in a recording, and the state there: by what was read of it, or else by halving what lies between.
 
 use super::body::Body;
-use super::line::{COMMIT_PREFIX, CommitLine, LineKind, SNAPSHOT_PREFIX, SnapshotLine, Taken, kind, take_line};
+use super::line::{COMMIT_PREFIX, CommitLine, LineKind, SNAPSHOT_PREFIX, Taken, kind, take_line};
 use super::reader::{Boundaries, ReadError, Recording, Segment};
 use super::scan::{Spot, first_of, parse};
+use super::snapshot;
 use crate::event::{Seq, StepUnit};
 use crate::state::DashState;
 use std::collections::VecDeque;
@@ -49,13 +50,29 @@ struct Between {
     high: u64,
 }
 
+impl Between {
+    fn bytes(&self) -> u64 {
+        self.high.saturating_sub(self.low)
+    }
+
+    /// A little before where `wanted` is, if lines are about equally long; the events `first` and `last` are at the ends.
+    fn guess(&self, first: Seq, wanted: Seq, last: Seq) -> u64 {
+        let share = wanted.0.saturating_sub(first.0) as f64 / last.0.saturating_sub(first.0).max(1) as f64;
+        let guess = (self.bytes() as f64 * share) as u64;
+        self.low + guess.saturating_sub(NEAR_BYTES / 2).clamp(NEAR_BYTES / 4, self.bytes() - NEAR_BYTES / 4)
+    }
+}
+
 impl Recording {
     /// A place from which the events from `from` on come, and the event before it.
     pub(super) fn place_before(&mut self, from: Seq) -> Result<(Seq, Spot), ReadError> {
         if !self.is_whole() && from > self.map().end.next() {
-            let between = self.between(from)?;
-            let spot = Spot { segment: 0, offset: between.low };
-            if between.low == self.read_upto() {
+            let behind = self.behind.filter(|(after, _)| after.next() == from).map(|(_, spot)| spot);
+            let spot = match behind {
+                Some(spot) => spot,
+                None => Spot { segment: 0, offset: self.between(from)?.low },
+            };
+            if spot.offset == self.read_upto() {
                 return Ok((self.map().end, spot));
             }
             let mut line = Vec::new();
@@ -71,18 +88,21 @@ impl Recording {
         Ok(slot.checked_sub(1).map_or((self.base(), first), |i| (marks[i].after, marks[i].spot)))
     }
 
-    /// Halves what was not read yet until `from` lies near behind the low end. Nothing that is found here is believed: whoever reads on from
-    /// there sees whether each line follows the one before.
+    /// Narrows what was not read yet until `from` lies near behind the low end: by where its number lets expect it, and by halves, in turn.
+    /// Nothing that is found here is believed: whoever reads on from there sees whether each line follows the one before.
     fn between(&mut self, from: Seq) -> Result<Between, ReadError> {
         let mut between = Between { low: self.read_upto(), high: self.end_of(0) };
+        let (mut first, mut last, mut is_guess) = (self.map().end, self.end(), true);
         let Segment { path, file, .. } = &mut self.segments[0];
-        while between.high.saturating_sub(between.low) > NEAR_BYTES {
-            let middle = between.low + (between.high - between.low) / 2;
+        while between.bytes() > NEAR_BYTES {
+            let middle = if is_guess { between.guess(first, from, last) } else { between.low + between.bytes() / 2 };
             let found = event_behind(file, middle, between.high).map_err(|source| ReadError::Io { path: path.clone(), source })?;
             match found {
-                Some((offset, seq)) if seq < from => between.low = offset,
-                Some(_) | None => between.high = middle,
+                Some((offset, seq)) if seq < from => (between.low, first) = (offset, seq),
+                Some((_, seq)) => (between.high, last) = (middle, seq),
+                None => between.high = middle,
             }
+            is_guess = !is_guess;
         }
         Ok(between)
     }
@@ -133,8 +153,7 @@ impl Recording {
     fn snapshot(&mut self, (seq, spot): (Seq, Spot)) -> Option<DashState> {
         let mut line = Vec::new();
         self.line_at(spot, &mut line).ok()?;
-        let found = serde_json::from_slice::<SnapshotLine<DashState>>(&line).ok()?;
-        (found.upto == seq && found.state.seq == seq).then_some(found.state)
+        snapshot::read(&line).filter(|state| state.seq == seq)
     }
 
     /// The same in what was not read yet. A snapshot is believed if its batch has the checksum that its commit says.
@@ -151,9 +170,19 @@ impl Recording {
             if is_committed(file, low, offset).map_err(io)?
                 && let Some(state) = self.snapshot((upto, Spot { segment: 0, offset }))
             {
+                self.note_behind(upto, offset)?;
                 return Ok(Some(state));
             }
         }
+    }
+
+    /// Keeps where the event behind a snapshot begins, which whoever folds on from there asks for next.
+    fn note_behind(&mut self, upto: Seq, offset: u64) -> Result<(), ReadError> {
+        let until = self.end_of(0);
+        let Segment { path, file, .. } = &mut self.segments[0];
+        let found = event_behind(file, offset, until).map_err(|source| ReadError::Io { path: path.clone(), source })?;
+        self.behind = found.filter(|(_, seq)| *seq == upto.next()).map(|(offset, _)| (upto, Spot { segment: 0, offset }));
+        Ok(())
     }
 
     /// The place of the `count`th boundary of the unit behind `head`, or before it where `count` is negative: the end, or the beginning,

@@ -2,10 +2,11 @@
 
 use super::blobs;
 use super::header::Header;
-use super::line::{COMMIT_KIND, CommitLine, LINE_BYTES_MAX, SNAPSHOT_KIND, SegmentHeader, SegmentMark, SnapshotLine, crc_hex, write_line};
+use super::line::{COMMIT_KIND, CommitLine, SegmentHeader, SegmentMark, crc_hex, write_line};
 use super::medium::{Create, Medium, Reserve, make_dir_of};
 use super::names;
 use super::recorder::{RecordError, RecorderSettings};
+use super::snapshot::Cadence;
 use crate::event::{Envelope, Seq};
 use crate::state::DashState;
 use std::io;
@@ -15,7 +16,6 @@ use std::path::{Path, PathBuf};
 pub struct Writer {
     path: PathBuf,
     header: Header,
-    settings: RecorderSettings,
     create: Create,
     file: Box<dyn Medium>,
     /// Why the file is to be trusted with nothing more: the recording goes on in a new segment.
@@ -32,8 +32,7 @@ pub struct Writer {
     /// Length of the file up to the last commit.
     committed_bytes: u64,
     state: DashState,
-    bytes_since_snapshot: usize,
-    snapshot_bytes: usize,
+    snapshots: Cadence,
 }
 
 /// What became of an append.
@@ -69,7 +68,6 @@ impl Writer {
         let mut writer = Self {
             path: path.to_owned(),
             header: header.clone(),
-            settings,
             create,
             file,
             poison: None,
@@ -82,8 +80,7 @@ impl Writer {
             link: crc_hex(&line),
             committed_bytes: 0,
             state: DashState::default(),
-            bytes_since_snapshot: 0,
-            snapshot_bytes: 0,
+            snapshots: Cadence::of(&settings),
         };
         writer.put(&line).map_err(|e| fail(e.source().to_string()))?;
         Ok(writer)
@@ -98,29 +95,13 @@ impl Writer {
         let before = self.batch.len();
         // Our own events always encode; one that did not would leave a hole that the reader names.
         let _ = write_line(&mut self.batch, envelope);
-        if let Some(short) = blobs::put(&self.path, &self.batch[before..]) {
+        if let Some(short) = blobs::put(&self.path, &self.batch[before..], &self.create) {
             self.batch.truncate(before);
             self.batch.extend_from_slice(&short);
         }
         self.upto = envelope.seq;
         let _ = self.state.apply(envelope);
-        self.bytes_since_snapshot += self.batch.len() - before;
-        let due = self.settings.snapshot_factor.saturating_mul(self.snapshot_bytes);
-        if self.bytes_since_snapshot >= self.settings.snapshot_bytes_min.max(due) {
-            self.add_snapshot();
-        }
-    }
-
-    /// A snapshot that is too long for the reader is left out; the events have everything.
-    fn add_snapshot(&mut self) {
-        let before = self.batch.len();
-        let line = SnapshotLine { k: SNAPSHOT_KIND.into(), upto: self.upto, state: &self.state };
-        let _ = write_line(&mut self.batch, &line);
-        self.snapshot_bytes = self.batch.len() - before;
-        if self.snapshot_bytes >= LINE_BYTES_MAX.min(self.settings.snapshot_bytes_max) {
-            self.batch.truncate(before);
-        }
-        self.bytes_since_snapshot = 0;
+        self.snapshots.after(self.batch.len() - before, &self.state, &mut self.batch);
     }
 
     /// Writes the batch and its commit line, then syncs. On failure the batch is kept.

@@ -5,7 +5,7 @@ use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::configuration;
 use crate::cond::{Fact, Filter};
 use crate::event::SafeText;
-use crate::journal::{Glance, ReadError, SealError, Sealed, files_of, label, pin, seal, write_json};
+use crate::journal::{Glance, ReadError, SealError, Sealed, files_of, label, leftover, pin, seal, write_json};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
@@ -217,6 +217,11 @@ fn prune(args: &RecordingsPruneArgs, global: &GlobalArgs) -> Outcome {
     let filter = filter(args.filter.as_deref())?;
     let rows = rows(args.dir.as_deref(), global)?;
     let doomed = doomed(&rows, args, filter.as_ref());
+    // Of recordings that stay too: nothing of it is of use to anybody.
+    for left in rows.iter().filter_map(|row| leftover(&row.path, args.yes)) {
+        let what = if args.yes { "removed" } else { "would be removed" };
+        note(one_line(&format!("{what}: {}, left by a seal that was cut short", left.display())));
+    }
     let (mut gone, mut failed) = (Vec::new(), None);
     for row in doomed {
         let removed = if args.yes { remove(&row.path) } else { Ok(()) };
@@ -290,11 +295,14 @@ pub fn seal_all(args: &SealArgs) -> Outcome {
             }
         };
         if args.json {
-            let Sealed { path, bytes_before, bytes_after, elided } = &sealed;
+            let Sealed { path, bytes_before, bytes_after, elided, .. } = &sealed;
             let file = path.display().to_string();
             say_json(&serde_json::json!({"file": file, "bytes_before": bytes_before, "bytes_after": bytes_after, "elided": elided}))?;
         } else {
             say(one_line(&told(&sealed)))?;
+        }
+        if let Some(left) = &sealed.leftover {
+            note(one_line(&format!("removed: {}, left by a seal that was cut short", left.display())));
         }
     }
     refused.map_or(Ok(Code::Holds), Err)
@@ -308,7 +316,7 @@ fn told(sealed: &Sealed) -> String {
 fn refusal(error: SealError) -> Failure {
     let code = match &error {
         SealError::Damaged { .. } => Code::Partial,
-        SealError::Read(_) | SealError::Already(_) | SealError::Held(_) => Code::Usage,
+        SealError::Read(_) | SealError::Already(_) | SealError::Taken(_) | SealError::Held(_) => Code::Usage,
         SealError::Changed(_) | SealError::Io { .. } | SealError::Record(_) | SealError::NotTheSame(_) => Code::Failed,
     };
     Failure { code, message: error.to_string() }

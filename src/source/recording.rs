@@ -204,14 +204,14 @@ impl RecordingSource {
     }
 
     fn note_damage(&mut self) {
-        if self.recording.integrity().damage.len() != self.damages {
+        if self.recording.integrity().findings() != self.damages {
             self.tell_damage();
         }
     }
 
     fn tell_damage(&mut self) {
         let integrity = self.recording.integrity();
-        self.damages = integrity.damage.len();
+        self.damages = integrity.findings();
         // That its end is missing is no damage while it is written.
         let is_told = !self.grows || self.damages > 0;
         self.damage = integrity.told().filter(|_| is_told);
@@ -232,6 +232,8 @@ impl RecordingSource {
         if has_more || !self.grows {
             self.study.note_end(self.recording.end(), self.grows);
             self.tell_damage();
+        } else {
+            self.note_damage();
         }
         Ok(())
     }
