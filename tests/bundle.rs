@@ -8,6 +8,9 @@ use std::process::{Command, Output, Stdio};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+/// Names and bodies of a bundle's entries, in order.
+type Entries = Vec<(String, Vec<u8>)>;
+
 /// A machine: a home of its own, and a place for temporary files that must be empty afterwards.
 struct Machine {
     dir: tempfile::TempDir,
@@ -63,7 +66,7 @@ fn bundle(name: &str, args: &[&str]) -> Vec<u8> {
     std::fs::read(machine.work().join("b.zip")).unwrap()
 }
 
-fn entries(bundle: &[u8]) -> Vec<(String, Vec<u8>)> {
+fn entries(bundle: &[u8]) -> Entries {
     let mut archive = ZipArchive::new(Cursor::new(bundle)).unwrap();
     let read = |i: usize, archive: &mut ZipArchive<Cursor<&[u8]>>| {
         let mut entry = archive.by_index(i).unwrap();
@@ -237,7 +240,7 @@ fn no_secret_and_nothing_of_this_place_is_in_it() {
 }
 
 /// A bundle with another body for an entry, and the hash that fits it.
-fn with_body(entries: &[(String, Vec<u8>)], name: &str, body: Vec<u8>) -> Vec<(String, Vec<u8>)> {
+fn with_body(entries: &[(String, Vec<u8>)], name: &str, body: Vec<u8>) -> Entries {
     let mut entries = entries.to_vec();
     let mut manifest: serde_json::Value = serde_json::from_slice(&entries[0].1).unwrap();
     let listed = manifest["entries"].as_array_mut().unwrap().iter_mut().find(|e| e["name"] == name).unwrap();
@@ -252,7 +255,7 @@ fn with_body(entries: &[(String, Vec<u8>)], name: &str, body: Vec<u8>) -> Vec<(S
 fn what_is_no_bundle_or_was_changed_is_refused_and_named() {
     let good = bundle("failure", &[]);
     let parts = entries(&good);
-    let changed = |change: &dyn Fn(&mut Vec<(String, Vec<u8>)>)| {
+    let changed = |change: &dyn Fn(&mut Entries)| {
         let mut parts = parts.clone();
         change(&mut parts);
         zipped(&parts)
@@ -349,7 +352,7 @@ fn what_would_fill_the_disk_is_refused_before_anything_is_written() {
     let (code, _, told) = machine.run(&["replay", "x.zip", "--headless"]);
     assert!(code == 1 && told.contains("log.txt"), "{told}");
     // Too many entries.
-    let many: Vec<(String, Vec<u8>)> = (0..20_001).map(|n| (format!("e{n}"), Vec::new())).collect();
+    let many: Entries = (0..20_001).map(|n| (format!("e{n}"), Vec::new())).collect();
     std::fs::write(&file, zipped(&many)).unwrap();
     let (code, _, told) = machine.run(&["replay", "x.zip", "--headless"]);
     assert!(code == 1 && told.contains("20001 entries"), "{told}");
