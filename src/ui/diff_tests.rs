@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The replay screen at a recording that is known by its file.
 fn opened(name: &str, size: (u16, u16)) -> App {
-    let mut app = super::replay_screen::opened(name, size);
+    let mut app = replay_screen::opened(name, size);
     app.options.recording = Some(file(name).display().to_string());
     keys(&mut app, "");
     app

@@ -64,7 +64,7 @@ fn screen(id: ScreenId, size: (u16, u16), tier: Tier) -> Buffer {
         app
     } else if id == ScreenId::Diff {
         let mut app = replay(size);
-        app.desk.diff.compared = Some(super::diff_screen::compared());
+        app.desk.diff.compared = Some(diff_screen::compared());
         app.view.go(id);
         for _ in 0..50 {
             app.take_frames().unwrap();
