@@ -476,7 +476,7 @@ fn told_token(token: Option<&Token>) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    SafeText::new(text).replace('\n', " ").replace('\t', " ")
+    SafeText::new(text).replace(['\n', '\t'], " ")
 }
 
 fn cut(text: &str) -> String {

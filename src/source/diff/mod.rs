@@ -22,7 +22,7 @@ pub use compared::{Comparison, Found, Named, PAIRS_MAX, compare, episodes};
 pub use episodes::{Cost, EpisodeDiff, First, Given, Mark, Row};
 pub use recordings::{PairDiff, RecordingDiff, Side, Unpaired, compare_all, given_of};
 pub use story::{Decision, Story, Survey};
-pub use words::{Token, WordDiff, token_diff, tokens};
+pub use words::{Token, TokenPair, WordDiff, token_diff, tokens};
 
 use crate::event::{EpisodeId, LaneId};
 use crate::journal::ReadError;

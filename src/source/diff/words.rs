@@ -48,13 +48,16 @@ fn words(text: &str) -> Vec<Token> {
     text.split_inclusive(char::is_whitespace).map(|word| Token { text: word.to_owned(), ..Token::default() }).collect()
 }
 
+/// Places of a token in both; one is unset where only the other has it.
+pub type TokenPair = (Option<usize>, Option<usize>);
+
 /// The tokens of both, and how they belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WordDiff {
     pub a: Vec<Token>,
     pub b: Vec<Token>,
     /// Places in `a` and `b`; both are set where the text is the same.
-    pub pairs: Vec<(Option<usize>, Option<usize>)>,
+    pub pairs: Vec<TokenPair>,
 }
 
 impl WordDiff {

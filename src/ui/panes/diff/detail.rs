@@ -2,7 +2,7 @@
 
 use super::{compared, cursor, logprob, record, steps, told};
 use crate::event::ToolCall;
-use crate::source::diff::{Decision, Difference, EpisodeDiff, Found, Token, WordDiff, token_diff};
+use crate::source::diff::{Decision, Difference, EpisodeDiff, Found, Token, TokenPair, WordDiff, token_diff};
 use crate::ui::lang::tr;
 use crate::ui::panes::lines::{self, Line, wrapped};
 use crate::ui::panes::replay::Scene;
@@ -133,7 +133,7 @@ pub fn part(part: crate::source::diff::Part) -> String {
 fn thought(words: &WordDiff, width: u16, ambiguous: Ambiguous) -> Vec<Line> {
     let mut pieces: Vec<(String, Role)> = Vec::new();
     for run in words.pairs.chunk_by(|x, y| (x.0.is_some(), x.1.is_some()) == (y.0.is_some(), y.1.is_some())) {
-        let joined = |tokens: &[Token], of: fn(&(Option<usize>, Option<usize>)) -> Option<usize>| {
+        let joined = |tokens: &[Token], of: fn(&TokenPair) -> Option<usize>| {
             run.iter().filter_map(|p| tokens.get(of(p)?)).map(|t| t.text.as_str()).collect::<String>()
         };
         match run.first() {

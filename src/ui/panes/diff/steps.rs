@@ -220,7 +220,7 @@ fn draw_pair(inner: &mut Canvas<'_>, y: u16, pair: &PairDiff) {
     inner.text_upto(3, front, y, &names, Role::Text);
     let [a, b] = format::apart(pair.returns.0, pair.returns.1);
     let verdicts = match pair.verdicts {
-        (a, b) if a == b => format::or_unset(a, |v| tr_verdict(v)),
+        (a, b) if a == b => format::or_unset(a, tr_verdict),
         (a, b) => {
             let word = |v: Option<&'static str>| v.map_or_else(|| tr!("unfinished"), tr_verdict);
             format!("{} -> {}", word(a), word(b))
