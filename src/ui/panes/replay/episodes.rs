@@ -485,11 +485,9 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             EpisodeSort::Checkpoint => tr!("checkpoint"),
             EpisodeSort::Ending => tr!("ending"),
         };
-        let end = inner.text_upto(0, width, height - 1, &tr!("sort: {sort} [o]  [enter] opens", sort = sort), Role::Dim);
         let has_branches = !scene.desk.replay.book.branches.is_empty() || !scene.state.branches.is_empty();
-        if has_branches {
-            inner.text_upto(end + 2, width, height - 1, &tr!("+ branch"), Role::Mark);
-        }
+        let x = if has_branches { inner.text_upto(0, width, height - 1, &tr!("+ branch"), Role::Mark) + 2 } else { 0 };
+        inner.text_upto(x, width, height - 1, &tr!("sort: {sort} [o]  [enter] opens", sort = sort), Role::Dim);
     }
 }
 
