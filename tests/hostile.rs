@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+// It needs the dice alone.
+#[allow(dead_code)]
 mod events;
 #[path = "hostile/mod.rs"]
 mod targets;

@@ -3,7 +3,7 @@
 use super::manifest::SCREENS;
 use super::pack::Body;
 use super::redact::Redactor;
-use crate::event::{AlertState, Envelope, Event, LogLevel, PolicyState, RunState, Seq};
+use crate::event::{AlertState, Envelope, Event, HitOutcome, LogLevel, PolicyState, Seq};
 use crate::run::screen::Easel;
 use crate::source::{RecordingSource, SourceError};
 use crate::ui::keymap::KeyMap;
@@ -41,8 +41,8 @@ impl What {
         if let Event::PolicyStateChanged(e) = event {
             return (e.state == PolicyState::Failed).then_some(Self::Failure);
         }
-        if let Event::RunStateChanged(e) = event {
-            return (e.state == RunState::Paused && e.reason.contains("breakpoint")).then_some(Self::Breakpoint);
+        if let Event::BreakpointHit(e) = event {
+            return (e.outcome == HitOutcome::Paused).then_some(Self::Breakpoint);
         }
         if let Event::ToolCallFinished(e) = event {
             return e.error_type.map(|_| Self::ToolError);
