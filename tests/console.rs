@@ -505,3 +505,37 @@ fn an_editor_that_fails_is_told_and_a_signal_ends_both() {
     let editor = rustix::process::Pid::from_raw(number).unwrap();
     console.until("the editor ends too", |_| rustix::process::test_kill_process(editor).is_err());
 }
+
+#[test]
+fn a_fork_from_a_recording_goes_on_live_is_recorded_and_is_its_parent_where_nothing_was_changed() {
+    let recording = format!("{}/recordings/failure.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let mut console = Console::start(&["replay", &recording], 100, 30);
+    console.until_shown("REPLAY");
+    console.keys(":fork at 0:1/9\r");
+    console.until_shown("there are 1 to 7");
+    console.keys(":fork at 0:1/3\r");
+    console.until_shown("PAUSED");
+    console.until_shown("fork");
+    console.keys(":pace max\r:resume\r");
+    console.until_shown("all branches are played");
+    console.keys("qy");
+    assert!(console.ended());
+    let written: Vec<_> = std::fs::read_dir(console.home.path().join(".local/state/pilothouse/recordings")).unwrap().collect();
+    let [Ok(entry)] = &written[..] else { panic!("{written:?}") };
+    let recorded = entry.path().display().to_string();
+    let code = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pilothouse"));
+        let done = command.args(arguments).env("HOME", console.home.path()).output().unwrap();
+        assert_eq!(
+            done.status.code(),
+            Some(0),
+            "{arguments:?}: {} {}",
+            String::from_utf8_lossy(&done.stdout),
+            String::from_utf8_lossy(&done.stderr)
+        );
+    };
+    code(&["replay", &recorded, "--verify=policy"]);
+    code(&["diff", &format!("{recorded}#0:1"), "1:1"]);
+    // The episode that was played again is the recorded one.
+    code(&["diff", &format!("{recording}#0:1"), &format!("{recorded}#0:1")]);
+}
