@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const QUEUE_EVENTS: usize = 4096;
 /// A commit is made when this much is waiting, or when the first waiting event is as old as the commit interval.
 const COMMIT_BYTES: usize = 64 * 1024;
+/// What came meanwhile goes with it, up to this much: where the disk is slow, fewer syncs are waited for.
+const COMMIT_BYTES_MAX: usize = 512 * 1024;
 const ENDED: &str = "the recorder's thread has ended";
 /// How long a failed write rests before it is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -176,7 +178,7 @@ impl Loop {
                     if self.failed || self.writer.waiting() < COMMIT_BYTES && since.elapsed() < self.commit_interval {
                         continue;
                     }
-                    None
+                    self.take_waiting(rx)
                 }
                 Ok(Message::Commit(answer)) => Some(answer),
                 Err(RecvTimeoutError::Timeout) => None,
@@ -191,6 +193,18 @@ impl Loop {
                 let _ = answer.send(result);
             }
         }
+    }
+
+    /// Takes up the events that wait already; who wants an answer, where one does.
+    fn take_waiting(&mut self, rx: &Receiver<Message>) -> Option<SyncSender<Result<(), RecordError>>> {
+        while self.writer.waiting() < COMMIT_BYTES_MAX {
+            match rx.try_recv() {
+                Ok(Message::Event(envelope)) => self.writer.add(&envelope),
+                Ok(Message::Commit(answer)) => return Some(answer),
+                Err(_) => return None,
+            }
+        }
+        None
     }
 
     fn commit(&mut self, failure: &Failure) -> Result<(), RecordError> {
