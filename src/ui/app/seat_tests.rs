@@ -4,6 +4,7 @@ use super::*;
 use crate::event::{AlertState, AlertStateChanged, BreakpointHit, ErrorType, HitOutcome, Seen, StepIndex};
 use crate::source::tests::{made, on_lanes, sample};
 use crate::state::TokenMeasure;
+use crate::ui::backstage::Forked;
 use crate::ui::view::Detail;
 
 /// A live run at its list of recordings, with the answer to the open key still to come.
@@ -278,4 +279,41 @@ fn the_timeline_marks_what_holds_in_its_own_lane() {
         keys(&mut app, &format!(":seek {lane}:1/3\n"));
         assert!((lane == 0) == (marks(&app) == 0) && marks(&app) >= count, "lane {lane}: {} {}", marks(&app), shown(&app));
     }
+}
+
+#[test]
+fn a_fork_of_a_recording_is_asked_for_and_its_run_is_sat_down_to() {
+    use crate::event::{BranchCause, BranchStarted, Overriding, ToolCall, Variation};
+    let mut app = opened("failure", (120, 36));
+    let stage = Stage::default();
+    let asked = stage.asked.clone();
+    app.backstage = Box::new(stage);
+    keys(&mut app, ":fork at 1/3 with action='wait()'\n");
+    let first = Overriding { action: Some(ToolCall::new("wait")), result: None };
+    let with = Variation { first, ..Variation::default() };
+    let wanted = Ask::Fork { lane: LaneId(0), episode: EpisodeId(1), at: StepIndex(3), with: with.clone() };
+    assert_eq!(*asked.lock().unwrap(), [wanted], "{}", app.notice);
+    let (commands, inbox) = inbox(8);
+    let feed = Feed::default();
+    app.desk.forked = Some(Forked { recording: None, source: Box::new(Talking(commands, feed.clone())) });
+    app.take_news();
+    assert!(app.playback.is_none() && app.view.screen == ScreenId::Live && app.notice.contains("it is not recorded"), "{}", app.notice);
+    // The branch is what is looked at, and its run takes commands.
+    let all = numbered(on_lanes("failure", 2));
+    say(&feed, &all[..40]);
+    app.take_frames().unwrap();
+    assert_eq!(app.view.lane, LaneId(0));
+    let (parent_lane, parent, at_step, cause) = (LaneId(0), EpisodeId(1), StepIndex(3), BranchCause::Fork);
+    let started = BranchStarted { parent_lane, parent, at_step, cause, with, state_hash: 0, reward_sum: 0.0, discounted_sum: 0.0 };
+    let (seq, lane) = (Seq(41), LaneId(1));
+    say(&feed, &[Envelope { seq, lane, episode: Some(EpisodeId(1)), step: None, event: started.into(), ..all[39].clone() }]);
+    app.take_frames().unwrap();
+    assert_eq!(app.view.lane, LaneId(1));
+    keys(&mut app, ":pause\n");
+    assert_eq!(sent(&inbox), [Command::Pause]);
+    // Beside a run that goes on, nothing is forked.
+    let (mut app, _inbox, _feed) = self::asked();
+    settle(&mut app);
+    keys(&mut app, ":fork at 1/3\n");
+    assert!(app.parked.is_some() && app.notice.contains("a live run goes on behind this recording"), "{}", app.notice);
 }
