@@ -174,6 +174,11 @@ impl Condition {
         &self.source
     }
 
+    /// Whether it asks what happened, and not only where and when, or how the run stands.
+    pub fn asks_event(&self) -> bool {
+        self.expression.uses.iter().any(|variable| variable.is_of_event())
+    }
+
     /// Why it holds of `envelope`, or does not: what it names, and what that came to.
     pub fn why(&self, envelope: &Envelope, state: &DashState) -> Vec<Seen> {
         self.expression.seen(envelope, state)

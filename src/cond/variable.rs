@@ -156,6 +156,21 @@ impl Variable {
         (!names.is_empty()).then_some(names)
     }
 
+    /// Whether it is something that the event says. The others are true of any event: where and when it is, and how the run stands.
+    pub fn is_of_event(self) -> bool {
+        !matches!(
+            self,
+            Variable::Seq
+                | Variable::Time
+                | Variable::Lane
+                | Variable::Episode
+                | Variable::Step
+                | Variable::Address
+                | Variable::Obs
+                | Variable::Run
+        )
+    }
+
     /// All that it can be, where that is a closed list of words.
     pub fn words(self) -> Option<&'static [&'static str]> {
         match self {

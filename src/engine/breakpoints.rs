@@ -38,11 +38,15 @@ struct Table {
 
 impl Table {
     fn note(&mut self, envelope: &Envelope, state: &DashState) {
-        // What is said of breakpoints hits none, or one that always holds would hit itself.
-        if matches!(&envelope.event, Event::BreakpointSet(_) | Event::BreakpointHit(_) | Event::BreakpointCleared(_)) {
+        if is_of_control(&envelope.event) {
             return;
         }
+        let is_of_decision = envelope.step.is_some();
         for armed in &mut self.armed {
+            // What is said of the state alone is true of a sample of the machine as well, and of the next one.
+            if !is_of_decision && !armed.condition.asks_event() {
+                continue;
+            }
             let holds = armed.condition.matches(envelope, state);
             if !armed.onset.note(envelope, holds) || self.hits.len() == HITS_MAX {
                 continue;
@@ -68,6 +72,21 @@ impl Table {
             self.hits.push(Hit { place: Place { lane: envelope.lane, episode: envelope.episode, step: envelope.step }, told });
         }
     }
+}
+
+/// Whether an event only tells what was done to the run. It hits no breakpoint: one that holds always would hold of its own hit, and of the
+/// command by which the run is to go on.
+fn is_of_control(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::BreakpointSet(_)
+            | Event::BreakpointHit(_)
+            | Event::BreakpointCleared(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::RunStateChanged(_)
+            | Event::PaceChanged(_)
+    )
 }
 
 /// All breakpoints of a run. The engine sets them and takes their hits; its journal asks them of every event.

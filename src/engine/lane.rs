@@ -241,7 +241,8 @@ impl Lane {
         }
         self.episode_newest = self.episode_newest.next();
         self.mind.episode = self.episode_newest;
-        self.mind.sampling_seed = with.seed.unwrap_or(self.mind.sampling_seed);
+        // Copies of before the parent's own branch know nothing of its seed.
+        self.mind.sampling_seed = with.seed.unwrap_or(point.sampling_seed);
         let start = EpisodeStarted { checkpoint: self.checkpoint.clone(), ..point.start.clone() };
         let reward = self.mind.reward.as_ref();
         let event = BranchStarted {
@@ -255,6 +256,7 @@ impl Lane {
             with: with.clone(),
         };
         self.past.branch(self.mind.episode, point);
+        self.past.sampled_by(self.mind.sampling_seed);
         (self.overriding, self.pinned) = (with.first, with.checkpoint.or(self.pinned.take()));
         journal.append(self.episode_place(), start);
         journal.append(self.episode_place(), event);

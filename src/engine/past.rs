@@ -49,6 +49,8 @@ pub struct Taken {
 struct Kept {
     start: EpisodeStarted,
     episode: EpisodeId,
+    /// What its messages are sampled by: its own seed, or that of the branch that it is.
+    sampling_seed: Seed,
     moments: Vec<Arc<Moment>>,
     taken: Vec<Arc<Taken>>,
     is_over: bool,
@@ -59,6 +61,7 @@ pub struct Point {
     pub start: EpisodeStarted,
     pub parent: EpisodeId,
     pub at: StepIndex,
+    pub sampling_seed: Seed,
     moments: Vec<Arc<Moment>>,
     taken: Vec<Arc<Taken>>,
 }
@@ -80,12 +83,21 @@ pub struct Past {
 impl Past {
     /// A new episode, before its first decision.
     pub fn begin(&mut self, episode: EpisodeId, start: EpisodeStarted, moment: Moment) {
-        self.keep(Kept { start, episode, moments: vec![Arc::new(moment)], taken: Vec::new(), is_over: false });
+        let sampling_seed = start.seed;
+        self.keep(Kept { start, episode, sampling_seed, moments: vec![Arc::new(moment)], taken: Vec::new(), is_over: false });
     }
 
     /// An episode that goes on from a point of another one.
     pub fn branch(&mut self, episode: EpisodeId, point: Point) {
-        self.keep(Kept { start: point.start, episode, moments: point.moments, taken: point.taken, is_over: false });
+        let Point { start, sampling_seed, moments, taken, .. } = point;
+        self.keep(Kept { start, episode, sampling_seed, moments, taken, is_over: false });
+    }
+
+    /// The newest episode's messages are sampled by this from now on.
+    pub fn sampled_by(&mut self, seed: Seed) {
+        if let Some(kept) = self.episodes.back_mut() {
+            kept.sampling_seed = seed;
+        }
     }
 
     fn keep(&mut self, kept: Kept) {
@@ -126,6 +138,7 @@ impl Past {
         let before = at.0 - 1;
         let moments = kept.moments.iter().filter(|m| m.mind.step.0 <= before).cloned().collect();
         let taken = kept.taken[..before as usize].to_vec();
-        Ok(Point { start: kept.start.clone(), parent: kept.episode, at, moments, taken })
+        let (start, sampling_seed) = (kept.start.clone(), kept.sampling_seed);
+        Ok(Point { start, parent: kept.episode, at, sampling_seed, moments, taken })
     }
 }

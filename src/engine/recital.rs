@@ -50,6 +50,7 @@ impl Engine {
             return Err(format!("{source} begins otherwise here: it was recorded by another build of the environment, or was changed"));
         }
         lane.mind.sampling_seed = recital.sampling_seed;
+        lane.past.sampled_by(recital.sampling_seed);
         lane.script = script;
         Ok(true)
     }

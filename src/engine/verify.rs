@@ -75,8 +75,6 @@ struct Replayed {
     tools: Arc<Vec<ToolSpec>>,
     /// What messages are sampled by.
     seed: Seed,
-    /// Other weights decide than those that are verified.
-    is_foreign: bool,
     message: SafeText,
     /// The call and its result as they were told, until the transition can be compared with them.
     called: Option<ToolCall>,
@@ -116,6 +114,14 @@ struct Played {
     action: RecordedAction,
     message: SafeText,
     is_error: bool,
+}
+
+/// An episode as far as it was verified.
+struct PlayedEpisode {
+    of: (LaneId, EpisodeId),
+    /// What its messages are sampled by.
+    seed: Seed,
+    decisions: Vec<Played>,
 }
 
 /// Episodes of which decisions are kept: as many as the engine's lanes can go back in.
@@ -182,8 +188,10 @@ struct Verifier<'a> {
     env: &'a dyn Environment,
     policy: Option<(&'a mut dyn Policy, Decoding)>,
     lanes: BTreeMap<LaneId, Replayed>,
-    /// Decisions of episodes that branches may go on from, oldest first.
-    played: VecDeque<((LaneId, EpisodeId), Vec<Played>)>,
+    /// The recording's own.
+    checkpoint: Option<CheckpointId>,
+    /// Episodes that branches may go on from, oldest first.
+    played: VecDeque<PlayedEpisode>,
     formula: RewardFormula,
     steps_max: Option<u32>,
     report: VerifyReport,
@@ -204,7 +212,8 @@ impl<'a> Verifier<'a> {
     fn new(header: &Header, env: &'a dyn Environment, policy: Option<(&'a mut dyn Policy, Decoding)>) -> Result<Self, VerifyError> {
         check_environment(header, env.spec())?;
         let (formula, report) = (RewardFormula::default(), VerifyReport::default());
-        Ok(Self { env, policy, lanes: BTreeMap::new(), played: VecDeque::new(), formula, steps_max: None, report })
+        let checkpoint = header.checkpoint.as_ref().map(|c| c.id.clone());
+        Ok(Self { env, policy, lanes: BTreeMap::new(), checkpoint, played: VecDeque::new(), formula, steps_max: None, report })
     }
 
     fn run<I: IntoIterator<Item = Arc<Envelope>>>(mut self, events: I) -> Result<VerifyReport, VerifyError> {
@@ -240,9 +249,10 @@ impl<'a> Verifier<'a> {
                 Ok(())
             }
             Event::MessageCompleted(e) => {
+                // Of other weights than those that are verified.
+                let is_foreign = e.checkpoint.is_some() && e.checkpoint != self.checkpoint;
                 let lane = self.lane(envelope)?;
                 lane.message = e.text.clone();
-                let is_foreign = lane.is_foreign;
                 compare.same("thought", &e.thought, &thought_of(&e.text))?;
                 lane.faithful += u32::from(is_faithful(&e.thought, &lane.observation.compact));
                 lane.thoughts += u32::from(!e.thought.is_empty());
@@ -314,7 +324,6 @@ impl<'a> Verifier<'a> {
             last: None,
             reward: Some(reward),
             seed: e.seed,
-            is_foreign: false,
             message: SafeText::default(),
             called: None,
             answered: None,
@@ -329,16 +338,18 @@ impl<'a> Verifier<'a> {
         if self.played.len() == PLAYED_EPISODES_MAX {
             self.played.pop_front();
         }
-        self.played.push_back(((envelope.lane, envelope.episode.unwrap_or_default()), Vec::new()));
+        let of = (envelope.lane, envelope.episode.unwrap_or_default());
+        self.played.push_back(PlayedEpisode { of, seed: e.seed, decisions: Vec::new() });
         Ok(())
     }
 
     /// Plays the parent's decisions up to where the branch parts from it.
     fn branch(&mut self, envelope: &Envelope, e: &BranchStarted) -> Result<(), Stop> {
         let parent = (e.parent_lane, e.parent);
-        let kept = self.played.iter().find(|(of, _)| *of == parent).map(|(_, played)| played);
+        let kept = self.played.iter().find(|kept| kept.of == parent);
         let before = e.at_step.0.saturating_sub(1) as usize;
-        let Some(played) = kept.and_then(|played| played.get(..before)).map(<[Played]>::to_vec) else {
+        let found = kept.and_then(|kept| Some((kept.seed, kept.decisions.get(..before)?.to_vec())));
+        let Some((parent_seed, played)) = found else {
             let reason = format!("its parent {}:{} has no step {} in this recording", e.parent_lane, e.parent, e.at_step);
             return Err(Stop::Error(VerifyError::Recording { seq: envelope.seq, reason }));
         };
@@ -348,16 +359,16 @@ impl<'a> Verifier<'a> {
         for played in &played {
             lane.again(played, count);
         }
-        lane.seed = e.with.seed.unwrap_or(lane.seed);
-        lane.is_foreign = e.with.checkpoint.is_some();
+        let seed = e.with.seed.unwrap_or(parent_seed);
+        lane.seed = seed;
         let compare = Compare { envelope };
         compare.same("state_hash", &format!("{:016x}", e.state_hash), &format!("{:016x}", lane.env.state_hash()))?;
         if let Some(reward) = &lane.reward {
             compare.bits("reward_sum", e.reward_sum, reward.episode_return())?;
             compare.bits("discounted_sum", e.discounted_sum, reward.discounted_sum())?;
         }
-        if let Some((_, of_branch)) = self.played.back_mut() {
-            *of_branch = played;
+        if let Some(of_branch) = self.played.back_mut() {
+            (of_branch.seed, of_branch.decisions) = (seed, played);
         }
         Ok(())
     }
@@ -403,8 +414,8 @@ impl<'a> Verifier<'a> {
         lane.observation = result.observation.clone();
         lane.last = Some(result);
         let place = (envelope.lane, envelope.episode.unwrap_or_default());
-        if let Some((_, of_episode)) = self.played.iter_mut().rev().find(|(of, _)| *of == place) {
-            of_episode.push(played);
+        if let Some(kept) = self.played.iter_mut().rev().find(|kept| kept.of == place) {
+            kept.decisions.push(played);
         }
         self.report.steps += 1;
         Ok(())

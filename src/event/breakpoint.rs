@@ -53,11 +53,13 @@ impl std::fmt::Display for Breakpoint {
 }
 
 /// Where something begins to hold: not at every event of a decision in which it goes on to hold, such as `step >= 9`, but where it was false
-/// just before, and in each decision of a lane anew. What belongs to no decision is always a beginning.
+/// just before, and in each decision of a lane anew. Of events that belong to no decision it is where it was false at the one before of these.
 #[derive(Clone, Debug, Default)]
 pub struct Onset {
     /// The decision of each lane in which it holds, and the event at which it did last; none once it was false.
     holding: BTreeMap<LaneId, (EpisodeId, StepIndex, Seq)>,
+    /// The last event of no decision, if it held there.
+    beside: Option<Seq>,
 }
 
 impl Onset {
@@ -65,12 +67,15 @@ impl Onset {
     pub fn note(&mut self, envelope: &Envelope, holds: bool) -> bool {
         let decision = envelope.episode.zip(envelope.step);
         if !holds {
-            if decision.is_some() {
-                self.holding.remove(&envelope.lane);
+            match decision {
+                Some(_) => drop(self.holding.remove(&envelope.lane)),
+                None => self.beside = None,
             }
             return false;
         }
-        let Some((episode, step)) = decision else { return true };
+        let Some((episode, step)) = decision else {
+            return self.beside.replace(envelope.seq).is_none_or(|seq| envelope.seq <= seq);
+        };
         let before = self.holding.insert(envelope.lane, (episode, step, envelope.seq));
         before.is_none_or(|(e, s, seq)| (e, s) != (episode, step) || envelope.seq <= seq)
     }
@@ -93,7 +98,8 @@ mod tests {
         assert!(!at(14, Some(9), false) && at(15, Some(9), true) && !at(16, Some(9), true), "it was false meanwhile");
         assert!(at(17, Some(10), true) && !at(18, Some(10), true));
         assert!(at(17, Some(10), true), "played again");
-        assert!(at(19, None, true) && at(20, None, true));
+        assert!(at(19, None, true) && !at(20, None, true), "it goes on to hold beside all decisions");
+        assert!(!at(21, None, false) && at(22, None, true));
     }
 
     #[test]

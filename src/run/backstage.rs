@@ -60,12 +60,17 @@ impl Crew {
         self
     }
 
+    /// Where the recording lies that the console calls so.
+    fn path_of(&self, name: &str) -> PathBuf {
+        let there = self.unpacked.as_ref().filter(|(unpacked, _)| unpacked == name);
+        there.map_or_else(|| PathBuf::from(name), |(_, path)| path.clone())
+    }
+
     fn bundle(&self, recording: Option<&str>, argument: &str) -> Result<(), String> {
         let there = self.unpacked.as_ref().filter(|(name, _)| recording == Some(name));
-        let path = match (recording, there) {
-            (_, Some((_, path))) => path.clone(),
-            (Some(name), None) => PathBuf::from(name),
-            (None, None) => self.own.clone().ok_or_else(|| tr!("this run is not recorded: there is nothing to pack"))?,
+        let path = match recording {
+            Some(name) => self.path_of(name),
+            None => self.own.clone().ok_or_else(|| tr!("this run is not recorded: there is nothing to pack"))?,
         };
         let (span, output) = bundle_words(argument)?;
         let named = there.and_then(|(name, _)| name.strip_suffix(BUNDLE_SUFFIX)).map(str::to_owned);
@@ -107,8 +112,8 @@ impl Backstage for Crew {
                 self.bench.iter().for_each(Bench::cancel);
                 Ok(())
             }
-            Ask::Fork { lane, episode, at, with } => {
-                let path = self.own.clone().ok_or("there is no recording to go on from")?;
+            Ask::Fork { recording, lane, episode, at, with } => {
+                let path = self.path_of(&recording);
                 let (config, forked) = (self.config.clone(), self.forked.clone());
                 self.begin(move || fork_live(&path, fork::Wish { lane, episode, at, with }, &config, &forked))
             }

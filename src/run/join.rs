@@ -138,12 +138,16 @@ impl Drop for Started {
 }
 
 /// Builds the rooms of a run and starts the engine.
-pub fn start(config: &Config, plan: RunPlan, beginning: Option<Beginning>) -> Result<Started, Failure> {
+pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -> Result<Started, Failure> {
     let environment = env::make(beginning.as_ref().map_or(&config.run.env, |b| &b.header.env.name)).map_err(Failure::usage)?;
     let device: DeviceChoice = config.run.device.parse().map_err(Failure::usage)?;
     let provider = Provider::new(device, config.run.agent.as_str(), environment.spec());
-    let agent = match &beginning {
-        Some(beginning) => agent_of(beginning, &provider)?,
+    let agent = match &mut beginning {
+        Some(beginning) => {
+            let with = &mut beginning.recital.with;
+            with.checkpoint = with.checkpoint.take().map(|id| provider.choose(Some(&id))).transpose().map_err(Failure::usage)?;
+            agent_of(beginning, &provider)?
+        }
         None => agent(config, &provider)?,
     };
     let clock = MonotonicClock::start();

@@ -36,7 +36,9 @@ pub fn main() -> ExitCode {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let cli = Cli::parse();
-    match dispatch(cli) {
+    let outcome = dispatch(cli);
+    bundle::Scratch::remove_all();
+    match outcome {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {
             if !failure.message.is_empty() {

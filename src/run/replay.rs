@@ -26,11 +26,11 @@ pub fn replay(args: &ReplayArgs, global: &GlobalArgs) -> Outcome {
     if args.file.as_os_str() == "sample" && !args.file.exists() {
         return sample(args, &config);
     }
+    if !has_screen(args) {
+        // What is unpacked is gone with the process, also where a signal ends it. A console ends by itself.
+        super::signals::remove_on_signal();
+    }
     if let Some(bundle) = unpack_if_bundle(&args.file)? {
-        // Gone with the process, also where a signal ends it.
-        if !has_screen(args) {
-            super::signals::remove_on_signal(bundle.scratch.path.clone());
-        }
         return open(&bundle.recording, Some(&bundle.origin), args, &config);
     }
     open(&args.file, None, args, &config)

@@ -208,7 +208,7 @@ pub fn replay(
     let (name, when) = (name_of(&recording, origin), when_of(&recording, origin, config));
     let path = recording.path().to_owned();
     let unpacked = origin.map(|_| (name.clone(), path.clone()));
-    let crew = Crew::new(recordings(config), Some(path), config).with_unpacked(unpacked);
+    let crew = Crew::new(recordings(config), None, config).with_unpacked(unpacked);
     let forked = crew.forked();
     let mut options = options(config, Some(name))?;
     let mut recording = recording;

@@ -1,5 +1,6 @@
 //! Signals that end a run in good order.
 
+use super::bundle::Scratch;
 use super::training_record::TrainingRecord;
 use crate::event::{Command, CommandSender};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -24,12 +25,12 @@ pub fn shut_down_on_signal(commands: CommandSender) -> Arc<AtomicI32> {
     came
 }
 
-/// Removes a directory of ours before the first SIGINT, SIGTERM or SIGHUP ends the process.
-pub fn remove_on_signal(directory: std::path::PathBuf) {
+/// Removes what lies in directories of ours before the first SIGINT, SIGTERM or SIGHUP ends the process.
+pub fn remove_on_signal() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            let _ = std::fs::remove_dir_all(&directory);
+            Scratch::remove_all();
             std::process::exit(128 + signal);
         }
     });

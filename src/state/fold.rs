@@ -1,12 +1,12 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LastHit, LogRow, Mark, MarkKind, MemoryRow, Outcome, Row, RowKind,
-    SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
+    BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LastHit, LogRow, Mark, MarkKind, MemoryRow, Outcome, Ring, Row,
+    RowKind, SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
-    AlertState, BranchStarted, BreakpointHit, BreakpointSet, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, Event,
-    HitOutcome, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished,
+    AlertState, BranchStarted, BreakpointHit, BreakpointSet, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, EpisodeId,
+    Event, HitOutcome, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished,
     TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ pub struct LaneState {
     pub phase: Option<Phase>,
     pub episode: CurrentEpisode,
     pub transcript: Transcript,
+    /// Decisions in which a breakpoint stopped the run, oldest first; those of a branch begin with its parent's.
+    #[serde(default, skip_serializing_if = "Ring::is_empty")]
+    pub stops: Ring<(EpisodeId, StepIndex), 256>,
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -274,7 +277,10 @@ impl DashState {
     /// The episode that just began stands where its parent was before that step.
     fn branch(&mut self, envelope: &Envelope, e: &BranchStarted) {
         let episode = envelope.episode.unwrap_or_default();
+        let of_parent = self.lanes.get(&e.parent_lane).into_iter().flat_map(|lane| lane.stops.iter());
+        let before: Vec<StepIndex> = of_parent.filter(|(of, step)| *of == e.parent && *step < e.at_step).map(|(_, step)| *step).collect();
         let lane = self.lanes.entry(envelope.lane).or_default();
+        before.into_iter().for_each(|step| lane.stops.push((episode, step)));
         lane.episode.step = StepIndex(e.at_step.0.saturating_sub(1));
         (lane.episode.reward_sum, lane.episode.discounted_sum) = (e.reward_sum, e.discounted_sum);
         lane.episode.state_hash = e.state_hash;
@@ -300,8 +306,10 @@ impl DashState {
         if e.outcome == HitOutcome::Paused {
             // Of several at one place the first is why it stands still.
             self.stopped_at.get_or_insert(e.number);
-            if envelope.episode.is_some() {
-                self.lanes.entry(envelope.lane).or_default().push(envelope, RowKind::Note { text: SafeText::from(e.to_string()) });
+            if let Some(episode) = envelope.episode {
+                let lane = self.lanes.entry(envelope.lane).or_default();
+                lane.stops.push((episode, envelope.step.unwrap_or_default()));
+                lane.push(envelope, RowKind::Note { text: SafeText::from(e.to_string()) });
             }
         }
         let level = if e.outcome == HitOutcome::Ignored { LogLevel::Debug } else { LogLevel::Info };

@@ -24,8 +24,10 @@ pub enum Ask {
         path: Option<PathBuf>,
         at: Option<(LaneId, EpisodeId)>,
     },
-    /// Play an episode of the recording again in a run of its own, which goes on from before that step.
+    /// Play an episode of a recording again in a run of its own, which goes on from before that step. The recording by what the console
+    /// calls it.
     Fork {
+        recording: String,
         lane: LaneId,
         episode: EpisodeId,
         at: StepIndex,

@@ -4,8 +4,7 @@ use super::backstage::Ask;
 use super::steer::checkpoint_named;
 use super::update::{Effect, Facts};
 use super::view::View;
-use crate::event::{Command, EpisodeId, LaneId, Overriding, SafeText, Seed, StepIndex, StepUnit, ToolCall, Variation};
-use crate::state::LastHit;
+use crate::event::{CheckpointId, Command, EpisodeId, LaneId, Overriding, SafeText, Seed, StepIndex, StepUnit, ToolCall, Variation};
 use crate::ui::lang::tr;
 use serde_json::Value;
 
@@ -28,8 +27,7 @@ pub fn rewind(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
 /// `:rc`: back to the last place in this episode where a breakpoint held.
 pub fn rewind_to_stop(view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(lane) = facts.state.lane(view.lane) else { return vec![Effect::Mistake(tr!("no episode runs yet"))] };
-    let is_here = |hit: &LastHit| hit.lane == view.lane && hit.episode == Some(lane.episode.episode);
-    let held = facts.state.breakpoints.values().filter_map(|row| row.last.filter(is_here)?.step);
+    let held = lane.stops.iter().filter(|(episode, _)| *episode == lane.episode.episode).map(|(_, step)| *step);
     match held.filter(|step| *step < lane.episode.step).max() {
         Some(at) => vec![Effect::Send(Command::Rewind { lane: view.lane, at })],
         None => vec![Effect::Notice(tr!("no breakpoint held at an earlier step of this episode"))],
@@ -55,8 +53,9 @@ pub fn from_recording(fork: Command, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(episode) = episode.or_else(|| facts.state.lane(lane).map(|l| l.episode.episode)) else {
         return vec![Effect::Mistake(tr!("no episode runs yet"))];
     };
+    let recording = facts.playback.map(|p| p.name.clone()).unwrap_or_default();
     let told = tr!("playing episode {episode} again up to step {step}", episode = episode, step = at);
-    vec![Effect::Notice(told), Effect::Ask(Ask::Fork { lane, episode, at, with })]
+    vec![Effect::Notice(told), Effect::Ask(Ask::Fork { recording, lane, episode, at, with })]
 }
 
 fn fork_of(argument: &str, view: &View, facts: &Facts<'_>) -> Result<Command, String> {
@@ -111,6 +110,8 @@ fn variation(text: &str, facts: &Facts<'_>) -> Result<Variation, String> {
     let mut with = Variation::default();
     for (name, value) in pairs(text)? {
         match name.as_str() {
+            // What a recorded run could serve says nothing of what can serve here.
+            "checkpoint" if facts.playback.is_some() => with.checkpoint = Some(CheckpointId(value)),
             "checkpoint" => with.checkpoint = Some(checkpoint_named(&value, facts)?),
             "seed" => {
                 let seed = value.parse().map_err(|_| tr!("`{argument}` is no seed; write a whole number", argument = value))?;

@@ -88,6 +88,8 @@ pub struct Form {
     pub purpose: Purpose,
     tools: Vec<Tool>,
     checkpoints: Vec<String>,
+    /// Whoever carries it out knows more of them: a recording names only those of its run.
+    pub any_checkpoint: bool,
     tool: Line,
     fields: Vec<Field>,
     result: Line,
@@ -145,6 +147,7 @@ impl Form {
             purpose,
             tools,
             checkpoints: state.checkpoints.iter().map(|c| c.checkpoint.0.clone()).collect(),
+            any_checkpoint: false,
             tool: Line::default(),
             fields: Vec::new(),
             result: Line::default(),
@@ -331,7 +334,8 @@ impl Form {
     fn checkpoint_named(&self) -> Option<CheckpointId> {
         let text = self.checkpoint.text();
         let suffix = format!("-{text}");
-        self.checkpoints.iter().find(|c| *c == text || c.ends_with(&suffix)).map(|c| CheckpointId::from(c.as_str()))
+        let known = self.checkpoints.iter().find(|c| *c == text || c.ends_with(&suffix)).map(|c| CheckpointId::from(c.as_str()));
+        known.or_else(|| (self.any_checkpoint && !text.is_empty()).then(|| CheckpointId::from(text)))
     }
 
     /// What a row can be, where that is a few words.

@@ -9,7 +9,7 @@ mod unpack;
 
 pub use make::{Span, Wish, make};
 pub use redact::Redactor;
-pub use unpack::unpack_if_bundle;
+pub use unpack::{Scratch, unpack_if_bundle};
 
 use super::cli::{BundleArgs, GlobalArgs};
 use super::exit::{Code, Failure, Outcome, note, say};
@@ -28,6 +28,7 @@ pub struct BundleOrigin {
 }
 
 pub fn run(args: &BundleArgs, global: &GlobalArgs) -> Outcome {
+    super::signals::remove_on_signal();
     let config = configuration(global, None)?;
     let recording = match &args.recording {
         Some(path) => path.clone(),

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
@@ -19,7 +20,10 @@ const ENTRIES_MAX: usize = 20_000;
 const MANIFEST_BYTES_MAX: u64 = 8 << 20;
 const SHA256_DIGITS: usize = 64;
 
-/// A private directory that goes with whoever holds it.
+/// Directories that are still there.
+static SCRATCHES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A private directory that goes with whoever holds it, and with the process.
 pub struct Scratch {
     pub path: PathBuf,
 }
@@ -31,14 +35,25 @@ impl Scratch {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         // Not made where something of that name is there already.
+        let mut all = SCRATCHES.lock().unwrap_or_else(PoisonError::into_inner);
         builder.create(&path).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
+        all.push(path.clone());
         Ok(Self { path })
+    }
+
+    /// Before the process ends: a thread that still packs or reads has nobody who waits for it.
+    pub fn remove_all() {
+        let all = SCRATCHES.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in &*all {
+            let _ = std::fs::remove_dir_all(path);
+        }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
+        SCRATCHES.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.path);
     }
 }
 
@@ -46,7 +61,8 @@ impl Drop for Scratch {
 pub struct Unpacked {
     pub recording: PathBuf,
     pub origin: BundleOrigin,
-    pub scratch: Scratch,
+    /// Where it lies, for as long as this is held.
+    _scratch: Scratch,
 }
 
 /// The bundle's recording; none where the file is no ZIP file at all, whatever its name is.

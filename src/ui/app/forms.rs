@@ -74,7 +74,8 @@ impl App {
             return;
         };
         let tools = self.begun_with(row.episode).map_or_else(Vec::new, |(seed, level)| self.tools_of(seed, level));
-        let form = Form::of_fork(self.view.lane, row, &rows, &self.state, tools);
+        let mut form = Form::of_fork(self.view.lane, row, &rows, &self.state, tools);
+        form.any_checkpoint = self.playback.is_some();
         self.open = Open::Form(Box::new(form));
     }
 

@@ -291,7 +291,8 @@ fn a_fork_of_a_recording_is_asked_for_and_its_run_is_sat_down_to() {
     keys(&mut app, ":fork at 1/3 with action='wait()'\n");
     let first = Overriding { action: Some(ToolCall::new("wait")), result: None };
     let with = Variation { first, ..Variation::default() };
-    let wanted = Ask::Fork { lane: LaneId(0), episode: EpisodeId(1), at: StepIndex(3), with: with.clone() };
+    let recording = app.playback.as_ref().unwrap().name.clone();
+    let wanted = Ask::Fork { recording, lane: LaneId(0), episode: EpisodeId(1), at: StepIndex(3), with: with.clone() };
     assert_eq!(*asked.lock().unwrap(), [wanted], "{}", app.notice);
     let (commands, inbox) = inbox(8);
     let feed = Feed::default();
