@@ -134,7 +134,7 @@ fn unpack(path: &Path) -> Result<Unpacked, Refusal> {
         recording = target.filter(|_| entry.name == RECORDING || entry.name == RECORDING_PLAIN).or(recording);
     }
     let recording = recording.ok_or_else(|| Refusal::Broken("it holds no recording".into()))?;
-    Ok(Unpacked { recording, origin: origin(path, &manifest), scratch })
+    Ok(Unpacked { recording, origin: origin(path, &manifest), _scratch: scratch })
 }
 
 fn origin(path: &Path, manifest: &Manifest) -> BundleOrigin {
