@@ -412,6 +412,7 @@ impl App {
                     if self.source.playback().is_none() {
                         self.to_branch(&envelope);
                         self.tell_of_breakpoint(&envelope);
+                        self.tell_of_command(&envelope);
                     } else if let Some(hit) = hit {
                         changed = true;
                         stopped = self.hit(hit);

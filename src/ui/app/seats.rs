@@ -1,7 +1,7 @@
 //! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
-use crate::event::{Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, RunState, Seq};
+use crate::event::{BranchCause, Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, Origin, RunState, Seq};
 use crate::source::{Errors, Frame, FrameSource, Probe, Quest, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
@@ -115,6 +115,35 @@ impl App {
             Some(path) => tr!("the run goes on from here; recorded to {name}", name = path.display()),
             None => tr!("the run goes on from here; it is not recorded"),
         };
+    }
+
+    /// What became of a command that was typed here; what shows by itself is not told.
+    pub(super) fn tell_of_command(&mut self, envelope: &Envelope) {
+        let told = match &envelope.event {
+            Event::CommandRejected(e) if e.origin != Origin::Console && !self.desk.forking => None,
+            Event::CommandRejected(e) => Some(tr!("refused: {reason}", reason = e.reason)),
+            Event::BranchStarted(e) => {
+                let (lane, step) = (envelope.lane, e.at_step);
+                let parent = format!("{}:{}", e.parent_lane, e.parent);
+                Some(match e.cause {
+                    BranchCause::Fork => {
+                        tr!("lane {lane} goes on from {parent} before step {step}", lane = lane, parent = parent, step = step)
+                    }
+                    BranchCause::Rewind => tr!("back before step {step}; o edits what it does, space goes on", step = step),
+                })
+            }
+            Event::CommandAccepted(e) => {
+                if let Command::Override { with, .. } = &e.command {
+                    Some(tr!("the decision does{with}", with = with))
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        if let Some(told) = told {
+            self.notice = told;
+        }
     }
 
     /// The branch with which a forked run begins is what is looked at.
@@ -494,6 +523,9 @@ fn carried(view: &View) -> View {
 /// What an operator is to hear of a live run's breakpoints. Of several that hold at one place the first is why the run stands still.
 fn news_of_breakpoint(envelope: &Envelope, state: &DashState) -> Option<String> {
     match &envelope.event {
+        Event::BreakpointSet(e) if e.breakpoint.log => {
+            Some(tr!("bp{number}: {text}; told where it holds", number = e.number, text = e.breakpoint))
+        }
         Event::BreakpointSet(e) => Some(tr!("bp{number}: {text}; the run pauses where it holds", number = e.number, text = e.breakpoint)),
         Event::BreakpointHit(e) => match e.outcome {
             HitOutcome::Paused if state.stopped_at != Some(e.number) => None,
