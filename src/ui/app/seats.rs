@@ -2,7 +2,7 @@
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
 use crate::event::{BranchCause, Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, Origin, RunState, Seq};
-use crate::source::{Errors, Frame, FrameSource, Probe, Quest, Words};
+use crate::source::{Errors, Frame, FrameSource, Playback, Probe, Quest, SourceError, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
 use crate::ui::backstage::{Ask, Forked, Opened};
@@ -15,9 +15,11 @@ use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
 use crate::ui::watches::{Gauge, Ledger, Watched};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Events that are read besides, between two looks at the keys.
-const STUDY_BUDGET: usize = 2_000;
+/// Events that are read besides in one go, and how long that goes on between two looks at the keys: a condition may cost much.
+const STUDY_EVENTS: usize = 64;
+const STUDY_TIME: Duration = Duration::from_millis(15);
 
 /// All that belongs to a source, while another one is looked at.
 pub struct Seat {
@@ -189,7 +191,7 @@ impl App {
         let mut frames = Vec::new();
         seat.source_ended = seat.source.poll(&mut frames, FRAMES_BUDGET)? == crate::source::SourceStatus::Ended;
         let mut told = None;
-        let now = std::time::Instant::now();
+        let now = Instant::now();
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
@@ -233,7 +235,7 @@ impl App {
         let before = (desk.book.read_upto, progress(&desk.track));
         // The source need not copy what only it holds.
         (desk.book, desk.tallies, desk.track) = Default::default();
-        let read = playback.read_on(STUDY_BUDGET)?;
+        let read = study_a_while(playback)?;
         desk.book = playback.book();
         desk.tallies = playback.tallies();
         desk.by_decision = playback.is_by_decision();
@@ -503,6 +505,16 @@ impl App {
         self.with_playback(|p| p.look_for(quest, probe));
         Ok(())
     }
+}
+
+/// Reads on in a recording; whether there was anything to read.
+fn study_a_while(playback: &mut dyn Playback) -> Result<bool, SourceError> {
+    let begun = Instant::now();
+    let mut read = false;
+    while begun.elapsed() < STUDY_TIME && playback.read_on(STUDY_EVENTS)? {
+        read = true;
+    }
+    Ok(read)
 }
 
 /// What a view keeps when it shows another source: how things are shown, not which.

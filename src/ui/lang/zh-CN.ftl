@@ -1267,3 +1267,4 @@ refused-reason = 被拒绝: { $reason }
 lane-lane-goes-on-from-parent-before-step-step = 通道 { $lane } 从 { $parent } 第 { $step } 步之前继续
 back-before-step-step-o-edits-what-it-does-space-goes-on = 回到第 { $step } 步之前; o 编辑它要做的, 空格继续
 the-decision-does-with = 该决策改为{ $with }
+path-is-no-regular-file-any-more = { $path } 不再是普通文件
