@@ -236,7 +236,7 @@ impl Recording {
     }
 
     /// Looks whether the files are still what was opened. What was read of them before is never taken for what is in them now without a word.
-    pub(super) fn look(&mut self) -> Result<(), ReadError> {
+    pub fn look(&mut self) -> Result<(), ReadError> {
         if self.integrity.changed.is_some() {
             return Ok(());
         }

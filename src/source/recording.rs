@@ -62,6 +62,8 @@ const SHOWN_EVENTS: usize = 4096;
 const READ_ON_BYTES: u64 = 2 << 20;
 /// Time between two looks at a file that grows.
 const LOOK_NS: u64 = 100_000_000;
+/// Between two looks whether a file that nobody writes is still what was opened.
+const LOOK_SELDOM_NS: u64 = 1_000_000_000;
 
 impl RecordingSource {
     pub fn new(recording: Recording, clock: Arc<dyn Clock>) -> Result<Self, SourceError> {
@@ -221,10 +223,16 @@ impl RecordingSource {
     /// Looks now and then whether more was written.
     fn look_again(&mut self) -> Result<(), SourceError> {
         let now_ns = self.clock.now_ns();
-        if !self.grows || now_ns.saturating_sub(self.looked_ns) < LOOK_NS {
+        let looked_ago_ns = now_ns.saturating_sub(self.looked_ns);
+        if looked_ago_ns < if self.grows { LOOK_NS } else { LOOK_SELDOM_NS } {
             return Ok(());
         }
         self.looked_ns = now_ns;
+        if !self.grows {
+            self.recording.look()?;
+            self.note_damage();
+            return Ok(());
+        }
         // In this order: what was written before the writer let go is read.
         self.grows = self.recording.is_growing();
         let has_more = self.recording.follow()?;
@@ -243,7 +251,9 @@ impl FrameSource for RecordingSource {
     fn poll(&mut self, out: &mut Vec<Frame>, budget: usize) -> Result<SourceStatus, SourceError> {
         self.look_again()?;
         if let Some(seq) = self.jump.take() {
-            let state = self.recording.state_at(seq)?;
+            let state = self.recording.state_at(seq);
+            self.note_damage();
+            let state = state?;
             self.set_beat(state.seq)?;
             (self.head, self.head_t_ns) = (state.seq, self.play_ns(state.seq, state.t_ns)?);
             self.ahead.clear();

@@ -161,6 +161,8 @@ fn end(child: &mut Child) {
     while matches!(child.try_wait(), Ok(None)) && begun.elapsed() < LAST {
         std::thread::sleep(LOOK);
     }
+    // One that takes no notice would keep the terminal for itself.
+    let _ = child.kill();
 }
 
 /// Where its file goes.
