@@ -390,8 +390,10 @@ fn draw_foot(inner: &mut Canvas<'_>, node: &Node<'_>, y: u16) {
     );
 }
 
-/// Deeper than this, the tree goes on without more indent.
+/// Deeper than this, or than leaves room for a name, the tree goes on without more indent.
 const DEPTH_MAX: usize = 12;
+/// Cells of a name such as `12:345`.
+const NAME_CELLS: u16 = 8;
 
 /// Which depths above the first row that is drawn go on below it.
 fn bars(nodes: &[Node<'_>], first: usize) -> Vec<bool> {
@@ -446,7 +448,8 @@ impl Columns {
         bars.resize(node.place.depth, false);
         let plain = inner.glyphs().plain();
         let (goes_on, last, bar) = if plain { ("|-", "`-", "| ") } else { ("├─", "└─", "│ ") };
-        let above = bars.iter().skip(1).take(DEPTH_MAX).map(|goes| if *goes { bar } else { "  " });
+        let room = usize::from(self.step.saturating_sub(2 + 5 + 2 + NAME_CELLS)) / 2;
+        let above = bars.iter().skip(1).take(room.min(DEPTH_MAX)).map(|goes| if *goes { bar } else { "  " });
         let own = match node.place.depth {
             0 => "",
             _ if node.place.is_last => last,

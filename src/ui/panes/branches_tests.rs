@@ -129,3 +129,18 @@ fn the_checkpoint_of_a_branch_is_that_of_the_branch_it_goes_on_from() {
     state.branches.push(row(key(2, 1), key(2, 1), 1, Variation::default(), BranchCause::Fork));
     assert_eq!(state.own_checkpoint(LaneId(2)), None);
 }
+
+#[test]
+fn a_deep_tree_still_names_its_episodes() {
+    let mut state = typical();
+    let first = state.lanes[&LaneId(0)].episode.episode.0;
+    for n in 0..75 {
+        state.branches.push(row(key(0, first + n + 1), key(0, first + n), 2, Variation::default(), BranchCause::Rewind));
+    }
+    for size in [(45, 22), (80, 24), (120, 36)] {
+        let shown = drawn(&state, size, |view| view.branch = Some(key(0, first + 75)), false);
+        for n in 70..=75 {
+            assert!(shown.contains(&format!("0:{}", first + n)), "{size:?} {n}\n{shown}");
+        }
+    }
+}

@@ -172,6 +172,9 @@ impl<'a> Canvas<'a> {
     /// Like `text`, cut with a mark so that it ends before column `end`.
     pub fn text_upto(&mut self, x: u16, end: u16, y: u16, text: &str, role: Role) -> u16 {
         let room = end.min(self.area.width).saturating_sub(x);
+        // What is made safe takes more room than what it was.
+        let safe = (!text.chars().all(|c| self.is_plain(c))).then(|| SafeText::new(text));
+        let text = safe.as_ref().map_or(text, SafeText::as_str);
         let cut = text::truncate(text, room as usize, self.glyphs.cut(), self.glyphs.ambiguous);
         self.text(x, y, &cut, role)
     }
@@ -186,7 +189,11 @@ impl<'a> Canvas<'a> {
 
     /// Cells of `text`.
     pub fn measure(&self, text: &str) -> u16 {
-        u16::try_from(text::width(text, self.glyphs.ambiguous)).unwrap_or(u16::MAX)
+        let cells = match text.chars().all(|c| self.is_plain(c)) {
+            true => text::width(text, self.glyphs.ambiguous),
+            false => text::width(&SafeText::new(text), self.glyphs.ambiguous),
+        };
+        u16::try_from(cells).unwrap_or(u16::MAX)
     }
 
     /// Gives `count` cells of row `y` another role and keeps their text.
@@ -293,6 +300,16 @@ mod tests {
         canvas.text(0, 7, "below", Role::Text);
         canvas.part(Rect::new(2, 1, 50, 50)).text(0, 0, "long", Role::Text);
         assert_eq!(rows(&buffer), [" 工   ", "   l  "]);
+    }
+
+    #[test]
+    fn what_is_made_safe_is_cut_and_measured_by_what_it_became() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        let mut canvas = Canvas::new(&mut buffer, Rect::new(0, 0, 12, 1), &Plain, Glyphs::default());
+        let hostile = "\u{202e}\u{202e}ab";
+        assert!(canvas.measure(hostile) > 6, "{}", canvas.measure(hostile));
+        assert!(canvas.text_upto(0, 6, 0, hostile, Role::Text) <= 6);
+        assert_eq!(&rows(&buffer)[0][rows(&buffer)[0].len() - 6..], "      ");
     }
 
     #[test]
