@@ -143,7 +143,8 @@ impl Variable {
             Variable::Alert => Some(alert(facts)),
             Variable::Kl => facts.update.and_then(|u| u.approx_kl).map(Value::Float),
             Variable::Repeats => facts.is_call.then(|| count(repeats(envelope, state))),
-            Variable::Obs => Some(observation(envelope, state)),
+            // An event of no episode has no lane whose readings these could be.
+            Variable::Obs => envelope.episode.map(|_| observation(envelope, state)),
             Variable::Run => Some(run(envelope, state)),
             Variable::Data => serde_json::to_value(envelope).ok().map(|line| from_json(&line["d"])),
         }

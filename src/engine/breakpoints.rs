@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Breakpoints at most: each is asked of every event.
 const BREAKPOINTS_MAX: usize = 64;
-/// Hits between two boundaries that are told. A boundary follows within a few events.
-const HITS_MAX: usize = 256;
 
 struct Armed {
     number: u32,
@@ -20,6 +18,8 @@ struct Armed {
     hits: u64,
     /// Hits that were passed over.
     ignored: u32,
+    /// It had its one hit, which is still to be told.
+    is_spent: bool,
 }
 
 /// A hit that was not told yet.
@@ -42,13 +42,13 @@ impl Table {
             return;
         }
         let is_of_decision = envelope.step.is_some();
-        for armed in &mut self.armed {
+        for armed in self.armed.iter_mut().filter(|armed| !armed.is_spent) {
             // What is said of the state alone is true of a sample of the machine as well, and of the next one.
             if !is_of_decision && !armed.condition.asks_event() {
                 continue;
             }
             let holds = armed.condition.matches(envelope, state);
-            if !armed.onset.note(envelope, holds) || self.hits.len() == HITS_MAX {
+            if !armed.onset.note(envelope, holds) {
                 continue;
             }
             armed.hits = armed.hits.saturating_add(1);
@@ -60,6 +60,7 @@ impl Table {
             } else {
                 HitOutcome::Paused
             };
+            armed.is_spent = armed.breakpoint.once && outcome != HitOutcome::Ignored;
             let told = BreakpointHit {
                 number: armed.number,
                 when: armed.breakpoint.when.clone(),
@@ -141,20 +142,22 @@ impl Breakpoints {
         let condition = Condition::parse(&breakpoint.when).ok()?;
         let mut table = self.table();
         if let Some(armed) = table.armed.iter_mut().find(|a| Some(a.number) == number) {
-            (armed.breakpoint, armed.condition, armed.onset, armed.ignored) = (breakpoint, condition, Onset::default(), 0);
+            (armed.breakpoint, armed.condition, armed.onset) = (breakpoint, condition, Onset::default());
+            (armed.ignored, armed.is_spent) = (0, false);
             return number;
         }
         table.ever += 1;
         let number = table.ever;
-        table.armed.push(Armed { number, breakpoint, condition, onset: Onset::default(), hits: 0, ignored: 0 });
+        table.armed.push(Armed { number, breakpoint, condition, onset: Onset::default(), hits: 0, ignored: 0, is_spent: false });
         Some(number)
     }
 
-    /// Takes one away, or all; gives their numbers.
+    /// Takes one away, or all, with hits of theirs that were not told yet; gives their numbers.
     fn clear(&self, which: impl Fn(&Armed) -> bool) -> Vec<u32> {
         let mut table = self.table();
-        let gone = table.armed.iter().filter(|a| which(a)).map(|a| a.number).collect();
+        let gone: Vec<u32> = table.armed.iter().filter(|a| which(a)).map(|a| a.number).collect();
         table.armed.retain(|a| !which(a));
+        table.hits.retain(|hit| !gone.contains(&hit.told.number));
         gone
     }
 
@@ -192,7 +195,7 @@ impl Engine {
                 why = Some(format!("bp{number} holds at {}: {}", address.address(), told.when));
             }
             self.journal.append(place, told);
-            let is_spent = |a: &Armed| a.number == number && a.breakpoint.once && outcome != HitOutcome::Ignored;
+            let is_spent = |a: &Armed| a.number == number && a.is_spent;
             for number in self.breakpoints.clear(is_spent) {
                 self.append(BreakpointCleared { number });
             }

@@ -262,8 +262,11 @@ impl Engine {
         }
     }
 
-    fn objection(&self, command: &Command) -> Option<String> {
+    pub(super) fn objection(&self, command: &Command) -> Option<String> {
         match command {
+            Command::Rewind { .. } | Command::Fork { .. } | Command::Override { .. } if self.recital.is_some() => {
+                Some("the recorded episode is still being played again; a moment".into())
+            }
             Command::Swap { .. } if !matches!(self.settings.agent, AgentKind::Model(_)) => {
                 Some(format!("the agent is {}: it has no checkpoint to swap", self.settings.agent.name()))
             }

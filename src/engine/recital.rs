@@ -66,11 +66,15 @@ impl Engine {
         let Some(recital) = self.recital.take() else { return };
         let (id, episode) = (CommandId(0), Some(self.lanes[0].mind.episode));
         let command = Command::Fork { lane: LaneId(0), episode, at: recital.at, with: recital.with };
+        let told = match self.objection(&command) {
+            Some(reason) => format!("not forked: {reason}"),
+            None => format!("before step {} of the branch; resume or step it", recital.at),
+        };
         self.request(Request { id, origin: Origin::Internal, command });
         // A recording that ends in the middle of it: nobody plays it on.
         let _ = self.lanes[0].end(EpisodeEnding::Aborted, None, &mut self.journal);
         self.lanes[0].stand = Stand::Done;
         self.control.stepping = None;
-        self.set_state(RunState::Paused, &format!("before step {} of the branch; resume or step it", recital.at));
+        self.set_state(RunState::Paused, &told);
     }
 }

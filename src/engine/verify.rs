@@ -250,7 +250,7 @@ impl<'a> Verifier<'a> {
             }
             Event::MessageCompleted(e) => {
                 // Of other weights than those that are verified.
-                let is_foreign = e.checkpoint.is_some() && e.checkpoint != self.checkpoint;
+                let is_foreign = self.checkpoint.as_ref().zip(e.checkpoint.as_ref()).is_some_and(|(own, other)| own != other);
                 let lane = self.lane(envelope)?;
                 lane.message = e.text.clone();
                 compare.same("thought", &e.thought, &thought_of(&e.text))?;

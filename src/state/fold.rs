@@ -6,8 +6,8 @@ use super::{
 };
 use crate::event::{
     AlertState, BranchStarted, BreakpointHit, BreakpointSet, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, EpisodeId,
-    Event, HitOutcome, LaneId, LogLevel, MessageCompleted, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex, ToolCallFinished,
-    TransitionRecorded, UpdateCompleted,
+    Event, HitOutcome, LaneId, LogLevel, MessageCompleted, Overriding, Phase, RecordedAction, RunState, SafeText, Seq, StepIndex,
+    ToolCallFinished, TransitionRecorded, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,7 @@ impl DashState {
                     ..CurrentEpisode::default()
                 };
                 lane.transcript.streaming = None;
+                lane.phase = None;
                 lane.push(envelope, RowKind::EpisodeStart { seed: seed.0, level: e.level, goal: e.goal.clone() });
             }
             Event::BranchStarted(e) => self.branch(envelope, e),
@@ -257,6 +258,9 @@ impl DashState {
                 if let (Command::Reseed { seed }, Some(run)) = (&e.command, &mut self.run) {
                     run.seed = *seed;
                 }
+                if let Command::Override { lane, with } = &e.command {
+                    self.overridden(envelope, *lane, with);
+                }
                 self.log(envelope, LogLevel::Debug, "command", e.command.to_string());
             }
             Event::CommandRejected(e) => {
@@ -291,6 +295,14 @@ impl DashState {
         let (seq, t_ns, started) = (envelope.seq, envelope.t_ns, e.clone());
         self.branches.push(BranchRow { seq, t_ns, lane: envelope.lane, episode, started, end: None });
         self.mark(envelope, MarkKind::Branched);
+    }
+
+    /// The operator's hand is seen where it was laid on.
+    fn overridden(&mut self, envelope: &Envelope, lane: LaneId, with: &Overriding) {
+        let Some(lane) = self.lanes.get_mut(&lane) else { return };
+        let (episode, step) = (lane.episode.episode, lane.episode.step);
+        let kind = RowKind::Note { text: SafeText::from(format!("operator: the decision does{with}")) };
+        lane.transcript.push(Row { seq: envelope.seq, t_ns: envelope.t_ns, episode, step, kind });
     }
 
     fn breakpoint_set(&mut self, e: &BreakpointSet) {

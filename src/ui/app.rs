@@ -412,13 +412,15 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;
-                    self.form_waits_on(&envelope.event);
-                    self.form_answered(&envelope.event);
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
                     let hit = self.desk.stops.note(&envelope, &self.state, &self.desk.replay.tallies);
                     if self.source.playback().is_none() {
-                        self.to_branch(&envelope);
                         self.tell_of_breakpoint(&envelope);
+                        self.tell_of_command(&envelope);
+                        self.to_branch(&envelope);
+                        // An editor says more of what was sent from it.
+                        self.form_waits_on(&envelope.event);
+                        self.form_answered(&envelope.event);
                     } else if let Some(hit) = hit {
                         changed = true;
                         stopped = self.hit(hit);

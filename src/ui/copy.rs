@@ -4,6 +4,7 @@ use super::export::write_new;
 use super::lang;
 use super::panes::replay::Scene;
 use super::records::{in_view, records, text};
+use crate::event::SafeText;
 use crate::ui::lang::tr;
 use crossterm::Command;
 use crossterm::clipboard::CopyToClipboard;
@@ -39,6 +40,7 @@ pub fn copy(form: Form, scene: Scene<'_>, directory: Option<&Path>, in_tmux: boo
         Form::Text => (text(&records[index], index, scene), "txt"),
         Form::Json => (records[index].to_string(), "json"),
     };
+    let content = SafeText::new(&content).to_string();
     match sequence(&content, in_tmux) {
         Some(bytes) => Copied { bytes, told: tr!("copied a row of {title}: {n} characters", title = title, n = content.chars().count()) },
         None => told(to_file(&content, extension, directory)),

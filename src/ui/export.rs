@@ -3,6 +3,7 @@
 use super::lang;
 use super::panes::replay::{Scene, read_so_far};
 use super::records::{cells, records};
+use crate::event::SafeText;
 use crate::ui::lang::tr;
 use serde_json::Value;
 use std::fs::OpenOptions;
@@ -74,7 +75,7 @@ fn path(file: &str) -> PathBuf {
 }
 
 fn json_lines(records: &[Value]) -> Vec<u8> {
-    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
+    records.iter().flat_map(|record| format!("{}\n", SafeText::new(&record.to_string())).into_bytes()).collect()
 }
 
 /// The columns are all names that any record has, in the order in which they come up.
@@ -96,7 +97,8 @@ fn csv(records: &[Value]) -> Vec<u8> {
 
 /// RFC 4180, with plain line feeds.
 fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
-    let cells: Vec<String> = cells.map(|cell| quoted(&no_formula(cell))).collect();
+    // Not every name in an event was made safe where it was read.
+    let cells: Vec<String> = cells.map(|cell| quoted(&no_formula(&SafeText::new(cell)))).collect();
     format!("{}\n", cells.join(","))
 }
 
@@ -124,6 +126,16 @@ mod tests {
         let told = export(&format!("{format} {}", file.display()), scene(&typical(), view));
         assert!(told.starts_with("wrote "), "{told}");
         std::fs::read_to_string(file).unwrap()
+    }
+
+    #[test]
+    fn nothing_that_is_written_moves_a_terminal_or_turns_a_line() {
+        let record = serde_json::json!({"p95\u{202e}\u{9b}2J\u{1b}[2J": "\u{7f}\u{85}\u{1b}]0;x\u{7}"});
+        for written in [json_lines(std::slice::from_ref(&record)), csv(&[record])] {
+            let text = String::from_utf8(written).unwrap();
+            let is_raw = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!text.contains(is_raw), "{text:?}");
+        }
     }
 
     fn read_csv(text: &str) -> Vec<Vec<String>> {

@@ -114,8 +114,11 @@ impl Form {
     pub fn of_pending(lane: LaneId, state: &DashState, tools: Vec<ToolSpec>) -> Result<Self, String> {
         let Some(found) = state.lane(lane).filter(|l| l.episode.ended.is_none()) else { return Err(tr!("no episode runs in this lane")) };
         let (episode, step) = (found.episode.episode, found.episode.step);
-        if step == StepIndex(0) || is_carried_out(found) {
+        let Some(pending) = pending(found) else {
             return Err(tr!("nothing is pending: step {step} is carried out; > goes on to the next one, :rs decides it anew", step = step));
+        };
+        if pending != step {
+            return Ok(Self::new(Purpose::Override { lane, episode, step: pending }, state, tools, None, None));
         }
         let whole = found.episode.message.as_ref().map(|m| m.as_str());
         let streaming = found.transcript.streaming.as_ref().map(|s| s.text.as_str());
@@ -419,8 +422,8 @@ impl Form {
     /// Says so where the decision is no longer pending.
     pub fn stale(&self, state: &DashState) -> Option<String> {
         let (lane, episode, step) = self.purpose.place();
-        let now = state.lane(lane).filter(|l| l.episode.ended.is_none() && !is_carried_out(l));
-        let is_pending = now.is_some_and(|l| (l.episode.episode, l.episode.step) == (episode, step));
+        let now = state.lane(lane).filter(|l| l.episode.ended.is_none());
+        let is_pending = now.is_some_and(|l| l.episode.episode == episode && pending(l) == Some(step));
         (!self.purpose.is_fork() && !is_pending).then(|| tr!("step {step} went on meanwhile; :rs decides it anew", step = step))
     }
 
@@ -498,10 +501,20 @@ pub fn kind_words(kind: Option<Type>) -> String {
 }
 
 /// Whether the decision of the lane's step was made: its call stands there.
+/// The decision that is to be made: between two of them, and where an episode or a branch has just begun, the next one. Unset where the one
+/// under way is carried out already.
+fn pending(lane: &LaneState) -> Option<StepIndex> {
+    let step = lane.episode.step;
+    match lane.phase {
+        None | Some(Phase::Settle) => Some(step.next()),
+        Some(Phase::Observe | Phase::Think | Phase::Act) => (!is_carried_out(lane)).then_some(step),
+    }
+}
+
 fn is_carried_out(lane: &LaneState) -> bool {
     let here = |row: &&Row| (row.episode, row.step) == (lane.episode.episode, lane.episode.step);
     let made = |row: &Row| matches!(row.kind, RowKind::Action { .. } | RowKind::Text { .. });
-    lane.phase == Some(Phase::Settle) || lane.transcript.rows.iter().rev().take_while(here).any(made)
+    lane.transcript.rows.iter().rev().take_while(here).any(made)
 }
 
 fn choices_of(schema: &Schema) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::testing::{form, state};
 use super::*;
-use crate::event::Command;
+use crate::event::{Command, Route, Seq};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 fn press(form: &mut Form, codes: &[KeyCode]) {
@@ -94,6 +94,14 @@ fn a_decision_that_went_on_is_not_overridden() {
     later = state("");
     later.lanes.get_mut(&LaneId(0)).unwrap().phase = Some(Phase::Settle);
     assert!(form.command(&later).unwrap_err().contains("went on"));
+    let next = Form::of_pending(LaneId(0), &later, Vec::new()).unwrap();
+    assert_eq!((next.purpose.place().2, next.call()), (StepIndex(6), None), "the one behind it is to be made next");
+    let call = ToolCall::new("wait");
+    let row = RowKind::Action { call, route: Route::Tool, outcome: None, reward: None };
+    let lane = later.lanes.get_mut(&LaneId(0)).unwrap();
+    lane.phase = Some(Phase::Act);
+    let (episode, step) = (lane.episode.episode, lane.episode.step);
+    lane.transcript.push(Row { seq: Seq(99), t_ns: 0, episode, step, kind: row });
     assert!(Form::of_pending(LaneId(0), &later, Vec::new()).unwrap_err().contains(":rs"));
     assert!(Form::of_pending(LaneId(7), &later, Vec::new()).is_err());
 }
@@ -124,9 +132,9 @@ fn a_fork_takes_checkpoint_and_seed_and_may_change_nothing() {
         training_step: 1,
         note: SafeText::default(),
     }];
-    let row = |kind| Row { seq: crate::event::Seq(9), t_ns: 0, episode: EpisodeId(2), step: StepIndex(4), kind };
+    let row = |kind| Row { seq: Seq(9), t_ns: 0, episode: EpisodeId(2), step: StepIndex(4), kind };
     let call = ToolCall::new("scale").with("svc", "pay");
-    let action = row(RowKind::Action { call: call.clone(), route: crate::event::Route::Tool, outcome: None, reward: None });
+    let action = row(RowKind::Action { call: call.clone(), route: Route::Tool, outcome: None, reward: None });
     let seen = row(RowKind::Note { text: "x".into() });
     let mut form = Form::of_fork(LaneId(0), &seen, &[&seen, &action], &state, Vec::new());
     assert_eq!(form.call(), Some(call));

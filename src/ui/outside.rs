@@ -5,7 +5,7 @@ use super::terminal::{Incoming, Taken, input_held, is_alive};
 use crate::ui::form_file::BYTES_MAX;
 use crate::ui::lang::tr;
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -81,7 +81,13 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 fn read(path: &Path) -> Result<String, String> {
     let failed = |error: io::Error| format!("{}: {error}", path.display());
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    // What an editor leaves in its place, such as a pipe that nobody writes to, holds nothing up.
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(tr!("{path} is no regular file any more", path = path.display()));
+    }
+    file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > BYTES_MAX {
         return Err(tr!("what was left is over {n} bytes: too much for a call", n = BYTES_MAX));
     }
@@ -93,11 +99,16 @@ fn visit(taken: &Taken, rx: &Receiver<Incoming>, argv: &[String], path: &Path) -
     // Its keys are its own.
     let held = input_held();
     super::terminal::give_back();
+    let calm = rustix::termios::tcgetattr(io::stdin()).ok();
     let spawned = Command::new(&argv[0]).args(&argv[1..]).arg(path).spawn();
     let ended = match spawned {
         Ok(mut child) => wait(&mut child, rx),
         Err(error) => Ok(Err(format!("{}: {error}", argv[0]))),
     };
+    // One that was killed may have left it raw, and that is not what the shell is to find.
+    if let Some(calm) = calm {
+        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Drain, &calm);
+    }
     let entered = taken.enter();
     drop(held);
     match (ended, entered) {
@@ -186,6 +197,13 @@ mod tests {
         std::fs::write(&path, "x".repeat(BYTES_MAX + 1)).unwrap();
         assert!(read(&path).is_err());
         std::fs::write(&path, [0xff]).unwrap();
+        assert!(read(&path).is_err());
+        // Neither a pipe nor a link is waited for or followed.
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(read(&path).unwrap_err().contains("no regular file"));
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
         assert!(read(&path).is_err());
     }
 }

@@ -211,3 +211,23 @@ fn an_altered_branch_is_found() {
     let found = verify(&header("1"), events.into_iter().map(Arc::new), &Adder::new()).unwrap().difference.unwrap();
     assert_eq!(found.field, "state_hash");
 }
+
+#[test]
+fn a_branch_of_a_branch_decides_by_its_parents_seed_and_weights() {
+    let seed = Variation { seed: Some(Seed(99)), ..Variation::default() };
+    let checkpoint = Variation { checkpoint: Some("b".into()), ..Variation::default() };
+    for with in [seed, checkpoint] {
+        let mut rig = paused_in(1, model());
+        assert_eq!(rig.ask(fork(1, with.clone())), None);
+        rig.ask(Command::Resume);
+        rig.until(|e| e.lane == LaneId(1) && e.step == Some(StepIndex(3)) && matches!(e.event, Event::TransitionRecorded(_)));
+        let of_branch = Command::Fork { lane: LaneId(1), episode: Some(EpisodeId(1)), at: StepIndex(2), with: Variation::default() };
+        assert_eq!(rig.ask(of_branch), None);
+        rig.until(|e| e.lane == LaneId(2) && e.step == Some(StepIndex(3)) && matches!(e.event, Event::TransitionRecorded(_)));
+        let (parent, again) = (course(&rig.events, 1, 1, 2), course(&rig.events, 2, 1, 0));
+        assert!(!again.is_empty() && parent[..again.len().min(parent.len())] == again[..again.len().min(parent.len())], "{with}");
+        let (mut policy, run) = (fakes::Talker::new("a", Shared::default()), model().decoding().unwrap());
+        let report = verify_policy(&header("1"), rig.events.clone(), &Adder::new(), &mut policy, run).unwrap();
+        assert_eq!(report.difference, None, "{with}");
+    }
+}

@@ -103,10 +103,61 @@ fn what_always_holds_hits_no_breakpoint_by_its_own_hit() {
     rig.ask(at("true"));
     rig.turns(20);
     let told = rig.count("BreakpointHit");
-    // One for the answer to the command is all that is said while it stands still.
-    assert!(told <= 2, "{told}");
+    assert_eq!(told, 0, "what is done to the run hits nothing");
     on(&mut rig);
     assert!(hits(&rig).iter().all(|(_, hit)| !hit.kind.starts_with("Breakpoint")));
+    // The run goes on all the same, a decision at a time, and says nothing while it stands still.
+    let mut stops = Vec::new();
+    for _ in 0..3 {
+        on(&mut rig);
+        stops.push(hits(&rig).last().unwrap().0.clone());
+        let before = rig.count("BreakpointHit");
+        rig.sender
+            .input(Input::Fact(Box::new(LogLine { level: LogLevel::Info, target: "t".into(), text: "a sample".into() }.into())))
+            .unwrap();
+        rig.turns(5);
+        assert_eq!(rig.count("BreakpointHit"), before);
+    }
+    assert_eq!(stops.len(), 3);
+    assert!(stops.windows(2).all(|two| two[0] != two[1]), "{stops:?}");
+}
+
+#[test]
+fn what_holds_of_the_state_stops_once_a_decision_and_lets_the_run_go_on() {
+    for when in ["obs['sum'] > -1.0", "run.decisions >= 0", "seq > 0", "obs['sum'] > -1.0 || reward < 0.0", "t >= 0.0"] {
+        let mut rig = paused();
+        assert_eq!(rig.ask(at(when)), None, "{when}");
+        let fact = || Input::Fact(Box::new(LogLine { level: LogLevel::Info, target: "t".into(), text: "a sample".into() }.into()));
+        let mut stops = Vec::new();
+        for _ in 0..3 {
+            on(&mut rig);
+            stops.push(hits(&rig).last().unwrap().0.clone());
+            for _ in 0..3 {
+                rig.sender.input(fact()).unwrap();
+                rig.turns(2);
+            }
+        }
+        assert_eq!(stops, ["1/1", "1/2", "1/3"], "{when}");
+        assert_eq!(hits(&rig).len(), 3, "{when}: {:?}", hits(&rig));
+    }
+}
+
+#[test]
+fn one_that_stops_once_has_one_hit_and_one_that_is_taken_away_has_none() {
+    let mut rig = paused();
+    let breakpoint = Breakpoint { once: true, ..Breakpoint::new("phase == 'settle' || kind == 'DecisionSettled'") };
+    rig.ask(Command::Break { number: None, breakpoint });
+    on(&mut rig);
+    rig.ask(Command::Resume);
+    rig.turns(40);
+    assert_eq!((hits(&rig).len(), rig.count("BreakpointCleared")), (1, 1));
+    // It holds at the very event after which it is taken away.
+    let mut rig = paused();
+    rig.ask(at("kind == 'LogLine'"));
+    rig.sender.input(Input::Fact(Box::new(LogLine { level: LogLevel::Info, target: "t".into(), text: "x".into() }.into()))).unwrap();
+    rig.sender.send(Command::Unbreak { number: None }).unwrap();
+    rig.turns(5);
+    assert_eq!(hits(&rig).len(), 0);
 }
 
 #[test]

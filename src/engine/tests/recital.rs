@@ -83,6 +83,32 @@ fn an_overridden_decision_is_recited_as_it_was_carried_out() {
 }
 
 #[test]
+fn a_branch_that_is_refused_is_said_in_the_pause() {
+    let events = recorded(&model());
+    let call = ToolCall::new("teleport");
+    let with = Variation { first: Overriding { action: Some(call), result: None }, ..Variation::default() };
+    let mut rig = Rig::reciting(model(), recital(&events, 2, with));
+    let paused = rig.until(|e| matches!(&e.event, Event::RunStateChanged(c) if c.state == RunState::Paused));
+    assert!(
+        matches!(&paused.event, Event::RunStateChanged(c) if c.reason.contains("not forked: ") && c.reason.contains("teleport")),
+        "{paused:?}"
+    );
+    assert_eq!((rig.count("BranchStarted"), rig.count("CommandRejected")), (0, 1));
+    let again = Command::Fork { lane: LaneId(0), episode: Some(EpisodeId(1)), at: StepIndex(2), with: Variation::default() };
+    assert_eq!(rig.ask(again), None);
+}
+
+#[test]
+fn nothing_else_is_done_to_an_episode_while_it_is_played_again() {
+    let events = recorded(&model());
+    let mut rig = Rig::reciting(model(), recital(&events, 2, Variation::default()));
+    rig.until(|e| matches!(e.event, Event::EpisodeStarted(_)));
+    let rewind = Command::Rewind { lane: LaneId(0), at: StepIndex(1) };
+    assert!(rig.ask(rewind).unwrap().contains("still being played again"));
+    rig.until(|e| matches!(e.event, Event::BranchStarted(_)));
+}
+
+#[test]
 fn what_comes_out_otherwise_is_said_and_nothing_is_forked() {
     let events = recorded(&model());
     let mut changed = recital(&events, 2, Variation::default());

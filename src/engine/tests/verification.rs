@@ -2,7 +2,7 @@
 
 use super::fakes::Talker;
 use super::*;
-use crate::journal::{FORMAT, Header, HeaderEnv, VERSION};
+use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, VERSION};
 
 pub fn header(version: &str) -> Header {
     Header {
@@ -15,7 +15,7 @@ pub fn header(version: &str) -> Header {
         level: Level::L0,
         seed: Seed(7),
         config_sha256: String::new(),
-        checkpoint: None,
+        checkpoint: Some(HeaderCheckpoint { id: "a".into(), sha256: "a".repeat(64) }),
         lanes: 2,
         redaction: String::new(),
         cpu: Vec::new(),

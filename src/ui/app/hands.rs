@@ -115,7 +115,8 @@ impl App {
             },
             Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
             Open::Form(form) => self.form_key(form, &key),
-            // Any key closes what was told.
+            // Any key closes what was told, and what it says can be typed at once.
+            Open::Told(..) if name == ":" => self.open_command(""),
             Open::Told(..) => {}
             // Words that were typed for a confirmation end with enter.
             Open::Refused(why) => {

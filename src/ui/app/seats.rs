@@ -1,8 +1,8 @@
 //! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
-use crate::event::{Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, RunState, Seq};
-use crate::source::{Errors, Frame, FrameSource, Probe, Quest, Words};
+use crate::event::{BranchCause, Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, Origin, RunState, Seq};
+use crate::source::{Errors, Frame, FrameSource, Playback, Probe, Quest, SourceError, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
 use crate::ui::backstage::{Ask, Forked, Opened};
@@ -15,9 +15,11 @@ use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
 use crate::ui::watches::{Gauge, Ledger, Watched};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Events that are read besides, between two looks at the keys.
-const STUDY_BUDGET: usize = 2_000;
+/// Events that are read besides in one go, and how long that goes on between two looks at the keys: a condition may cost much.
+const STUDY_EVENTS: usize = 64;
+const STUDY_TIME: Duration = Duration::from_millis(15);
 
 /// All that belongs to a source, while another one is looked at.
 pub struct Seat {
@@ -145,6 +147,37 @@ impl App {
         told
     }
 
+    /// What became of a command that was typed here; what shows by itself is not told.
+    pub(super) fn tell_of_command(&mut self, envelope: &Envelope) {
+        let told = match &envelope.event {
+            Event::CommandRejected(e) if e.origin != Origin::Console && !self.desk.forking => None,
+            Event::CommandRejected(e) => Some(tr!("refused: {reason}", reason = e.reason)),
+            // That a recording's fork is there was told with it.
+            Event::BranchStarted(_) if self.desk.forking => None,
+            Event::BranchStarted(e) => {
+                let (lane, step) = (envelope.lane, e.at_step);
+                let parent = format!("{}:{}", e.parent_lane, e.parent);
+                Some(match e.cause {
+                    BranchCause::Fork => {
+                        tr!("lane {lane} goes on from {parent} before step {step}", lane = lane, parent = parent, step = step)
+                    }
+                    BranchCause::Rewind => tr!("back before step {step}; o edits what it does, space goes on", step = step),
+                })
+            }
+            Event::CommandAccepted(e) => {
+                if let Command::Override { with, .. } = &e.command {
+                    Some(tr!("the decision does{with}", with = with))
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        if let Some(told) = told {
+            self.notice = told;
+        }
+    }
+
     /// The branch with which a forked run begins is what is looked at.
     pub(super) fn to_branch(&mut self, envelope: &Envelope) {
         if self.desk.forking && matches!(envelope.event, Event::BranchStarted(_)) {
@@ -188,7 +221,7 @@ impl App {
         let mut frames = Vec::new();
         seat.source_ended = seat.source.poll(&mut frames, FRAMES_BUDGET)? == crate::source::SourceStatus::Ended;
         let mut told = None;
-        let now = std::time::Instant::now();
+        let now = Instant::now();
         for frame in frames {
             match frame {
                 Frame::Snapshot(state) => {
@@ -232,7 +265,7 @@ impl App {
         let before = (desk.book.read_upto, progress(&desk.track));
         // The source need not copy what only it holds.
         (desk.book, desk.tallies, desk.track) = Default::default();
-        let read = playback.read_on(STUDY_BUDGET)?;
+        let read = study_a_while(playback)?;
         desk.book = playback.book();
         desk.tallies = playback.tallies();
         desk.by_decision = playback.is_by_decision();
@@ -509,6 +542,16 @@ impl App {
     }
 }
 
+/// Reads on in a recording; whether there was anything to read.
+fn study_a_while(playback: &mut dyn Playback) -> Result<bool, SourceError> {
+    let begun = Instant::now();
+    let mut read = false;
+    while begun.elapsed() < STUDY_TIME && playback.read_on(STUDY_EVENTS)? {
+        read = true;
+    }
+    Ok(read)
+}
+
 /// What a view keeps when it shows another source: how things are shown, not which.
 fn carried(view: &View) -> View {
     View {
@@ -527,7 +570,10 @@ fn carried(view: &View) -> View {
 /// What an operator is to hear of a live run's breakpoints. Of several that hold at one place the first is why the run stands still.
 fn news_of_breakpoint(envelope: &Envelope, state: &DashState) -> Option<String> {
     if let Event::BreakpointSet(e) = &envelope.event {
-        Some(tr!("bp{number}: {text}; the run pauses where it holds", number = e.number, text = e.breakpoint))
+        Some(match e.breakpoint.log {
+            true => tr!("bp{number}: {text}; told where it holds", number = e.number, text = e.breakpoint),
+            false => tr!("bp{number}: {text}; the run pauses where it holds", number = e.number, text = e.breakpoint),
+        })
     } else if let Event::BreakpointHit(e) = &envelope.event {
         match e.outcome {
             HitOutcome::Paused if state.stopped_at != Some(e.number) => None,

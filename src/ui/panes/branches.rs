@@ -163,7 +163,12 @@ impl Node<'_> {
     fn told(&self) -> String {
         let Some(branch) = self.branch else { return tr!("began by itself") };
         let parent = name((branch.parent_lane, branch.parent));
-        let with = if branch.with.is_none() { format!(" {}", tr!("nothing changed")) } else { branch.with.to_string() };
+        // Who goes back changes something afterwards; what that is stands in its chain.
+        let with = match branch.with.is_none() {
+            true if branch.cause == BranchCause::Rewind => String::new(),
+            true => format!(" {}", tr!("nothing changed")),
+            false => branch.with.to_string(),
+        };
         tr!("{cause} from {parent} before step {step}:{with}", cause = cause(branch), parent = parent, step = branch.at_step, with = with)
     }
 }

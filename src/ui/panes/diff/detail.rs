@@ -74,7 +74,8 @@ fn alone(lines: &mut Vec<Line>, sign: &str, head: String, d: &Decision, (width, 
     if let Some(t) = &d.transition {
         lines.push(Line::of(tr!("reward {reward}", reward = format::reward(t.reward)), Role::Text));
     }
-    cost(lines, Some(d), None);
+    let (a, b) = if sign == "-" { (Some(d), None) } else { (None, Some(d)) };
+    cost(lines, a, b);
 }
 
 fn both(lines: &mut Vec<Line>, diff: &EpisodeDiff, item: usize, (a, b): (&Decision, &Decision), width: u16, ambiguous: Ambiguous) {
