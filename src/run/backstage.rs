@@ -6,7 +6,7 @@ use super::fork;
 use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
-use crate::event::{Envelope, EpisodeId, Event, LaneId, Level, MonotonicClock, RunStarted, Seed, Seq, ToolSpec};
+use crate::event::{Envelope, EpisodeId, Event, LaneId, Level, MonotonicClock, PRESETS, RunStarted, Seed, Seq, ToolSpec};
 use crate::journal::{Recording, label, stem};
 use crate::source::{LiveSource, Probe, RecordingSource};
 use crate::state::DashState;
@@ -158,15 +158,12 @@ impl Backstage for Crew {
     }
 
     fn watch(&self, source: &str) -> Result<Watched, String> {
-        // A preset is a condition.
-        if let Ok(probe) = self.compile(source) {
-            return Ok(Watched::Condition(probe));
+        // A preset is a condition, also one that has the name of a variable.
+        let is_preset = PRESETS.contains(&source.trim());
+        match Expression::compile(source) {
+            Ok(expression) if !is_preset && !expression.is_condition() => Ok(Watched::Value(Arc::new(Valued(expression)))),
+            Ok(_) | Err(_) => self.compile(source).map(Watched::Condition),
         }
-        let expression = Expression::compile(source).map_err(|e| one_line(&e))?;
-        if expression.is_condition() {
-            return self.compile(source).map(Watched::Condition);
-        }
-        Ok(Watched::Value(Arc::new(Valued(expression))))
     }
 
     fn condition_fields(&self) -> Vec<String> {
@@ -222,6 +219,10 @@ impl Probe for Compiled {
     fn holds(&self, envelope: &Envelope, state: &DashState) -> bool {
         self.0.matches(envelope, state)
     }
+
+    fn asks_event(&self) -> bool {
+        self.0.asks_event()
+    }
 }
 
 struct Valued(Expression);
@@ -259,7 +260,7 @@ fn one_line(error: &CondError) -> String {
 fn fork_live(path: &Path, wish: fork::Wish, config: &Config, forked: &Mutex<Option<ForkedRun>>) -> News {
     let run = match fork::fork(path, wish, config).and_then(|started| ForkedRun::watched(started, config)) {
         Ok(run) => run,
-        Err(failure) => return News::Told(tr!("not forked: {reason}", reason = failure.message)),
+        Err(failure) => return News::NotForked(tr!("not forked: {reason}", reason = failure.message)),
     };
     let commands = (!config.profile.read_only).then(|| run.started.commands.clone());
     let source = Box::new(LiveSource::new(&run.started.hub, commands));
@@ -413,6 +414,11 @@ mod tests {
         assert!(error.contains("column") && !error.contains('\n'), "{error}");
         assert!(matches!(crew.watch("reward < 0.9"), Ok(Watched::Condition(_))));
         assert!(matches!(crew.watch("reward * 2.0"), Ok(Watched::Value(_))));
+        // What its samples can't be worked out for is a value all the same.
+        assert!(matches!(crew.watch("100 / step"), Ok(Watched::Value(_))));
+        for condition in ["alert", "tool-error", "reward-below 0.5"] {
+            assert!(matches!(crew.watch(condition), Ok(Watched::Condition(_))), "{condition}");
+        }
         assert!(crew.watch("rewrad").err().unwrap().contains("did you mean `reward`"));
         let names = crew.condition_names();
         for name in ["reward", "kind", "tool.name", "run.reward_sum", "alert.severity"] {

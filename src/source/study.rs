@@ -49,7 +49,7 @@ impl Study {
     }
 
     pub fn look_for(&mut self, quest: Quest, probe: Arc<dyn Probe>) {
-        self.scans.insert(quest, Scan::new(probe, self.book.end, self.grows));
+        self.scans.insert(quest, Scan::new(quest, probe, self.book.end, self.grows));
     }
 
     pub fn forget(&mut self, quest: Quest) {

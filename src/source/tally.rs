@@ -1,6 +1,6 @@
 //! Where in a recording something holds: found by reading all of it, a little at a time.
 
-use crate::event::{Envelope, Event, LaneId, Seq};
+use crate::event::{Envelope, Event, LaneId, Onset, Seq};
 use crate::state::{DashState, LaneState, Row, RowKind};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -14,6 +14,17 @@ pub trait Probe: Send + Sync {
     fn asks_state(&self) -> bool {
         true
     }
+
+    /// Whether the answer hangs on the event, and not on the state alone.
+    fn asks_event(&self) -> bool {
+        true
+    }
+
+    /// Whether a breakpoint hits here: by the rule of a run that goes on. What is said of the state alone is true of a sample of the machine
+    /// as well, and of the next one.
+    fn begins(&self, onset: &mut Onset, envelope: &Envelope, state: &DashState) -> bool {
+        (envelope.step.is_some() || self.asks_event()) && onset.note(envelope, self.holds(envelope, state))
+    }
 }
 
 /// What is looked for. A new search takes the place of the one before.
@@ -21,7 +32,7 @@ pub trait Probe: Send + Sync {
 pub enum Quest {
     Search,
     Errors,
-    /// A breakpoint, by its number.
+    /// A breakpoint, by its number: it counts where it begins to hold, and all others wherever they hold.
     Stop(u32),
     /// A watched expression, by its number.
     Watch(u32),
@@ -143,6 +154,11 @@ impl Tally {
         &places[..places.partition_point(|at| self.stretches[*at as usize].first <= last)]
     }
 
+    /// Whether it counts at this event; unset where that is not known.
+    pub fn knows(&self, seq: Seq) -> Option<bool> {
+        (seq <= self.read_upto && self.cut_at().is_none_or(|cut| seq <= cut)).then(|| self.holds_within(seq, seq))
+    }
+
     /// Whether it holds at an event from `first` to `last`.
     pub fn holds_within(&self, first: Seq, last: Seq) -> bool {
         self.hits_from(first).next().is_some_and(|s| s <= last)
@@ -161,14 +177,17 @@ pub struct Scan {
     probe: Arc<dyn Probe>,
     /// Given back when all was read.
     state: Option<Box<DashState>>,
+    /// Of a breakpoint, which counts where it begins to hold.
+    onset: Option<Onset>,
     /// More may be written.
     grows: bool,
 }
 
 impl Scan {
-    pub fn new(probe: Arc<dyn Probe>, end: Seq, grows: bool) -> Self {
+    pub fn new(quest: Quest, probe: Arc<dyn Probe>, end: Seq, grows: bool) -> Self {
         let state = Some(Box::default());
-        Self { tally: Arc::new(Tally { end, ..Tally::default() }), probe, state, grows }
+        let onset = matches!(quest, Quest::Stop(_)).then(Onset::default);
+        Self { tally: Arc::new(Tally { end, ..Tally::default() }), probe, state, onset, grows }
     }
 
     /// The recording ends there, as far as is known now.
@@ -180,6 +199,7 @@ impl Scan {
         if self.state.is_none() && !self.tally.is_whole() {
             // It was thought to be whole: from the beginning.
             (self.state, self.tally) = (Some(Box::default()), Arc::new(Tally { end, ..Tally::default() }));
+            self.onset = self.onset.take().map(|_| Onset::default());
         }
         self.give_back();
     }
@@ -207,7 +227,11 @@ impl Scan {
         if self.probe.asks_state() && state.apply(envelope).is_err() {
             state.seq = envelope.seq;
         }
-        if self.probe.holds(envelope, state) {
+        let counts = match &mut self.onset {
+            Some(onset) => self.probe.begins(onset, envelope, state),
+            None => self.probe.holds(envelope, state),
+        };
+        if counts {
             tally.push(envelope.seq, envelope.episode.map(|_| envelope.lane));
         }
         self.give_back();
@@ -326,6 +350,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_of_an_event_ends_where_it_was_read_to() {
+        let mut tally = Tally { end: Seq(9), read_upto: Seq(4), ..Tally::default() };
+        tally.push(Seq(3), Some(LaneId(0)));
+        assert_eq!([2, 3, 4, 5].map(|n| tally.knows(Seq(n))), [Some(false), Some(true), Some(false), None]);
+    }
+
+    #[test]
     fn a_scan_gives_its_state_back_when_the_run_ends_behind_it() {
         struct Always;
         impl Probe for Always {
@@ -333,7 +364,7 @@ mod tests {
                 true
             }
         }
-        let mut scan = Scan::new(Arc::new(Always), Seq(1), true);
+        let mut scan = Scan::new(Quest::Search, Arc::new(Always), Seq(1), true);
         let event = Event::DecisionSettled(crate::event::DecisionSettled { duration_ns: 1 });
         scan.note(&Envelope { seq: Seq(1), t_ns: 1, lane: LaneId(0), episode: None, step: None, event });
         assert!(scan.tally.is_whole() && scan.state.is_some());

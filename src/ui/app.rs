@@ -5,7 +5,7 @@ mod hands;
 mod seats;
 
 use super::actions::{Action, Group};
-use super::backstage::{Backstage, collect};
+use super::backstage::{Ask, Backstage, collect};
 use super::chrome::help::Help;
 use super::copy::copy;
 use super::desk::Desk;
@@ -31,7 +31,7 @@ use super::watch::Watch;
 use super::widgets::ChartGlyphs;
 use super::{chrome, panes, shot};
 use crate::config::{Notify, Severity};
-use crate::event::{CommandId, Event, SendError};
+use crate::event::{Breakpoint, CommandId, Event, SendError};
 use crate::source::{Frame, FrameSource, SourceError, SourceStatus};
 use crate::state::{ApplyError, DashState};
 use crate::ui::lang::tr;
@@ -166,9 +166,13 @@ struct App {
     redraw: bool,
     suspend: bool,
     /// The editor of a decision is to be opened when the run has paused.
-    form_waits: bool,
+    form_waits: Option<forms::Waiting>,
     /// What was sent of an editor, until the engine has answered.
     form_sent: Option<(CommandId, Box<Form>)>,
+    /// What the engine objected to while something else was open.
+    form_kept: Option<Box<Form>>,
+    /// Breakpoints of the recording that the run that goes on from it was asked for, and has not told of.
+    carried: Vec<Breakpoint>,
     /// An outside editor is to have what stands in it.
     outside: bool,
     /// For the terminal, beside the picture.
@@ -335,8 +339,10 @@ impl App {
             source_ended: false,
             redraw: false,
             suspend: false,
-            form_waits: false,
+            form_waits: None,
             form_sent: None,
+            form_kept: None,
+            carried: Vec::new(),
             outside: false,
             outbox: Vec::new(),
             still: Still::default(),
@@ -406,13 +412,15 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;
-                    self.form_answered(&envelope.event);
                     changed |= self.still.is_news(&envelope, self.state.run_state, now);
-                    let hit = self.desk.stops.note(&envelope, &self.state);
+                    let hit = self.desk.stops.note(&envelope, &self.state, &self.desk.replay.tallies);
                     if self.source.playback().is_none() {
-                        self.to_branch(&envelope);
                         self.tell_of_breakpoint(&envelope);
                         self.tell_of_command(&envelope);
+                        self.to_branch(&envelope);
+                        // An editor says more of what was sent from it.
+                        self.form_waits_on(&envelope.event);
+                        self.form_answered(&envelope.event);
                     } else if let Some(hit) = hit {
                         changed = true;
                         stopped = self.hit(hit);
@@ -591,21 +599,13 @@ impl App {
                 Effect::EditFork => self.edit_fork(),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
-                Effect::Ask(ask) => {
-                    let asked = seats::Asked::of(&ask, self.view.screen, self.sittings);
-                    match self.backstage.ask(ask.clone()) {
-                        Ok(()) => {
-                            self.desk.asked(&ask);
-                            self.asked_at = asked.or(self.asked_at.take());
-                        }
-                        Err(reason) => self.notice = reason,
-                    }
-                }
+                Effect::Ask(ask) => self.ask(ask),
                 Effect::OpenCommand(line) => self.open_command(&line),
                 Effect::OpenSearch => self.open = Open::Search(Line::default()),
                 Effect::OpenMenu => self.open = Open::Menu(None),
                 Effect::Confirm(confirm) => self.open = Open::Confirm(Box::new(confirm), Line::default()),
                 Effect::Close => {
+                    self.form_waits = None;
                     self.desk.replay.looking = None;
                     self.open = Open::Nothing;
                 }
@@ -621,6 +621,21 @@ impl App {
                 Effect::Notice(text) => self.notice = text,
                 Effect::Mistake(text) => (self.notice, self.mistaken) = (text, true),
             }
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        if let Some(told) = self.objection_to_fork(&ask) {
+            (self.notice, self.mistaken) = (told, true);
+            return;
+        }
+        let asked = seats::Asked::of(&ask, self.view.screen, self.sittings);
+        match self.backstage.ask(ask.clone()) {
+            Ok(()) => {
+                self.desk.asked(&ask);
+                self.asked_at = asked.or(self.asked_at.take());
+            }
+            Err(reason) => self.notice = reason,
         }
     }
 

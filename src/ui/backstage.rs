@@ -62,6 +62,8 @@ pub enum News {
     Catalogue(Vec<Recorded>),
     Opened(Opened),
     Forked(Forked),
+    /// Why no run goes on from the recording.
+    NotForked(String),
     /// What came of an ask; unset where it was given up.
     Diff(DiffAsk, Option<Result<Arc<Compared>, String>>),
 }

@@ -4,7 +4,10 @@ use super::backstage::Ask;
 use super::steer::checkpoint_named;
 use super::update::{Effect, Facts};
 use super::view::View;
-use crate::event::{CheckpointId, Command, EpisodeId, LaneId, Overriding, SafeText, Seed, StepIndex, StepUnit, ToolCall, Variation};
+use crate::event::{
+    CheckpointId, Command, EpisodeId, LaneId, Overriding, SafeText, Schema, Seed, StepIndex, StepUnit, ToolCall, ToolSpec, Variation,
+    nearest,
+};
 use crate::ui::lang::tr;
 use serde_json::Value;
 
@@ -50,12 +53,30 @@ pub fn from_recording(fork: Command, facts: &Facts<'_>) -> Vec<Effect> {
         let told = tr!("a live run goes on behind this recording: fork from a recording that pilothouse replay opened");
         return vec![Effect::Mistake(told)];
     }
+    if facts.desk.fork_asked {
+        return vec![Effect::Mistake(tr!("a fork is on its way already; the console goes to it when it is there"))];
+    }
     let Some(episode) = episode.or_else(|| facts.state.lane(lane).map(|l| l.episode.episode)) else {
         return vec![Effect::Mistake(tr!("no episode runs yet"))];
     };
     let recording = facts.playback.map(|p| p.name.clone()).unwrap_or_default();
     let told = tr!("playing episode {episode} again up to step {step}", episode = episode, step = at);
     vec![Effect::Notice(told), Effect::Ask(Ask::Fork { recording, lane, episode, at, with })]
+}
+
+/// Why a call can't be made with these tools; `None` when it can, or when that is for whoever carries it out to say.
+pub fn objection_to_call<'a>(call: &ToolCall, mut tools: impl Iterator<Item = &'a ToolSpec> + Clone) -> Option<String> {
+    let Some(tool) = tools.clone().find(|t| t.name == call.name) else {
+        tools.next()?;
+        let told = tr!("no tool has the name `{name}`", name = call.name);
+        let near = nearest(&call.name, tools.map(|t| t.name.as_str()));
+        return Some(match near {
+            Some(near) => tr!("{told}; did you mean {near}?", told = told, near = near),
+            None => told,
+        });
+    };
+    let violation = Schema::of_parameters(&tool.parameters).ok()?.check(&call.arguments).err()?;
+    Some(format!("{}: {violation}", call.name))
 }
 
 fn fork_of(argument: &str, view: &View, facts: &Facts<'_>) -> Result<Command, String> {

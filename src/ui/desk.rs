@@ -32,6 +32,8 @@ pub struct Desk {
     pub opened: Vec<Opened>,
     /// A run that goes on from the recording, and was not yet sat down to.
     pub forked: Option<Forked>,
+    /// A run that is to go on from the recording was asked for, and is neither there nor given up.
+    pub fork_asked: bool,
     /// The branch of a run that goes on from a recording is still to begin.
     pub forking: bool,
 }
@@ -172,7 +174,8 @@ impl Desk {
             Ask::Bench(ask) => self.bench.asked(ask),
             Ask::Diff(ask) => self.diff.asked(ask),
             Ask::CancelDiff => self.diff.cancelled(),
-            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } | Ask::Fork { .. } => {}
+            Ask::Fork { .. } => self.fork_asked = true,
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } => {}
         }
     }
 
@@ -186,8 +189,12 @@ impl Desk {
                 None
             }
             News::Forked(forked) => {
-                self.forked = Some(forked);
+                (self.forked, self.fork_asked) = (Some(forked), false);
                 None
+            }
+            News::NotForked(told) => {
+                self.fork_asked = false;
+                Some(told)
             }
             News::Diff(ask, found) => self.diff.take(ask, found),
             News::Opened(opened) => {
@@ -220,7 +227,7 @@ mod tests {
     /// Two lanes that take turns, event by event; from 11 on the first one plays another episode. Read up to an event.
     fn desk(hits: &'static [u64], read_upto: u64) -> ReplayDesk {
         let mut book = Book::new(Seq(14));
-        let mut scan = Scan::new(Arc::new(At(hits)), Seq(14), false);
+        let mut scan = Scan::new(Quest::Search, Arc::new(At(hits)), Seq(14), false);
         for n in 1..=read_upto {
             let (lane, episode) = if n > 10 { (0, 2) } else { (1 - n % 2, 1) };
             let envelope = Envelope {

@@ -295,7 +295,8 @@ impl Form {
     /// What is wrong with a row.
     fn problem(&self, slot: Slot) -> Option<String> {
         match slot {
-            Slot::Tool if self.tool.text().is_empty() || self.tool().is_some() => None,
+            // Where no tool is known, whoever carries it out says what there is.
+            Slot::Tool if self.tool.text().is_empty() || self.tools.is_empty() || self.tool().is_some() => None,
             Slot::Tool => {
                 let near = nearest(self.tool.text(), self.tools.iter().map(|t| t.name.as_str()));
                 Some(

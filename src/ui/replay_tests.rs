@@ -25,6 +25,14 @@ impl Probe for RewardBelow {
     }
 }
 
+struct StepFrom(u32);
+
+impl Probe for StepFrom {
+    fn holds(&self, envelope: &Envelope, _: &DashState) -> bool {
+        envelope.step.is_some_and(|step| step.0 >= self.0)
+    }
+}
+
 /// The sum of the rewards so far, of the events that say it.
 struct Sum;
 
@@ -64,6 +72,9 @@ impl Backstage for Stage {
     fn compile(&self, source: &str) -> Result<Arc<dyn Probe>, String> {
         if source == "tool-error" || source.starts_with("phase == ") {
             return Ok(Arc::new(crate::source::Errors));
+        }
+        if let Some(step) = source.strip_prefix("step >= ").and_then(|n| n.parse().ok()) {
+            return Ok(Arc::new(StepFrom(step)));
         }
         let bound = source.strip_prefix("reward < ").and_then(|x| x.parse().ok()).ok_or("column 8: no expression")?;
         Ok(Arc::new(RewardBelow(bound)))
@@ -126,7 +137,11 @@ fn events(name: &str) -> Vec<Envelope> {
 }
 
 fn seqs(name: &str, holds: impl Fn(&Event) -> bool) -> Vec<Seq> {
-    events(name).iter().filter(|e| holds(&e.event)).map(|e| e.seq).collect()
+    seqs_of(name, |e| holds(&e.event))
+}
+
+fn seqs_of(name: &str, mut holds: impl FnMut(&Envelope) -> bool) -> Vec<Seq> {
+    events(name).iter().filter(|e| holds(e)).map(|e| e.seq).collect()
 }
 
 fn settled(name: &str) -> Vec<Seq> {
@@ -275,7 +290,11 @@ fn stops_hit_where_a_naive_scan_says_and_nowhere_else() {
     for name in ["success", "failure", "healthy"] {
         let below = seqs(name, |e| matches!(e, Event::TransitionRecorded(t) if t.reward < 0.5));
         let errors = seqs(name, |e| matches!(e, Event::ToolCallFinished(f) if f.error_type.is_some()));
-        for (typed, places) in [("reward < 0.5", below), ("tool-error", errors)] {
+        // It goes on to hold: that is one hit in each decision.
+        let mut decisions = std::collections::BTreeSet::new();
+        let late = seqs_of(name, |e| e.step.is_some_and(|s| s.0 >= 4) && decisions.insert((e.lane, e.episode, e.step)));
+        assert!(late.len() > 1);
+        for (typed, places) in [("reward < 0.5", below), ("tool-error", errors), ("step >= 4", late)] {
             let mut app = opened(name, (120, 36));
             keys(&mut app, &format!(":break {typed}\n0"));
             for seq in &places {
@@ -458,10 +477,10 @@ fn say(feed: &Feed, events: &[Envelope]) {
 fn breakpoints_of_a_live_run_are_asked_of_the_engine() {
     let (mut app, inbox, feed) = talking((120, 36));
     keys(&mut app, ":break reward < 0.9 with log ignore=2\n:tbreak tool-error\n:cond 2 reward < 0.5\n:breakpoints delete 2\n");
-    let breakpoint = |when: &str| crate::event::Breakpoint::new(when);
+    let breakpoint = |when: &str| Breakpoint::new(when);
     let wanted = [
-        Command::Break { number: None, breakpoint: crate::event::Breakpoint { log: true, ignore: 2, ..breakpoint("reward < 0.9") } },
-        Command::Break { number: None, breakpoint: crate::event::Breakpoint { once: true, ..breakpoint("tool-error") } },
+        Command::Break { number: None, breakpoint: Breakpoint { log: true, ignore: 2, ..breakpoint("reward < 0.9") } },
+        Command::Break { number: None, breakpoint: Breakpoint { once: true, ..breakpoint("tool-error") } },
         Command::Break { number: Some(2), breakpoint: breakpoint("reward < 0.5") },
         Command::Unbreak { number: Some(2) },
     ];

@@ -5,9 +5,10 @@ use super::update::{Effect, Facts};
 use super::watches::{self, Known, Ledger};
 use super::widgets::format;
 use crate::event::{Breakpoint, Envelope, LaneId, Onset, Seq};
-use crate::source::{Probe, Quest};
+use crate::source::{Probe, Quest, Tally};
 use crate::state::DashState;
 use crate::ui::lang::tr;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What happens where it holds.
@@ -53,7 +54,7 @@ pub struct Stop {
     pub probe: Arc<dyn Probe>,
     /// The same, for a watched expression that has a value.
     pub ledger: Option<Arc<Ledger>>,
-    /// Events seen at which it held, or changed; of a recording the tally knows better.
+    /// Events seen at which it began to hold, or for a watched one held or changed; of a recording the tally knows better.
     pub held: u64,
     pub held_last: Option<Seq>,
     onset: Onset,
@@ -130,18 +131,24 @@ impl Stops {
 
     /// Asks all of an event that was folded just now; the first breakpoint that holds. One that stops once is taken away by the
     /// caller, who knows whether it did stop.
-    pub fn note(&mut self, envelope: &Envelope, state: &DashState) -> Option<Hit> {
+    ///
+    /// `tallies` know better what was before an event of a recording, to which the playhead may have jumped.
+    pub fn note(&mut self, envelope: &Envelope, state: &DashState, tallies: &BTreeMap<Quest, Arc<Tally>>) -> Option<Hit> {
         let mut hit = None;
         let is_asked = |s: &Stop| s.ledger.as_ref().is_none_or(|ledger| !ledger.is_scanned);
         for stop in self.all.iter_mut().filter(|s| is_asked(s)) {
-            let holds = stop.probe.holds(envelope, state);
-            let begins = stop.onset.note(envelope, holds);
-            if !holds {
+            let counts = if stop.is_watch() {
+                stop.probe.holds(envelope, state)
+            } else {
+                let begins = stop.probe.begins(&mut stop.onset, envelope, state);
+                tallies.get(&stop.quest()).and_then(|tally| tally.knows(envelope.seq)).unwrap_or(begins)
+            };
+            if !counts {
                 continue;
             }
             stop.held = stop.held.saturating_add(1);
             stop.held_last = Some(envelope.seq);
-            if begins && !stop.is_watch() && hit.is_none() {
+            if !stop.is_watch() && hit.is_none() {
                 hit = Some(Hit { number: stop.number, text: stop.text.clone(), seq: envelope.seq });
             }
         }

@@ -66,6 +66,59 @@ fn a_run_that_goes_on_is_paused_for_it_and_goes_on_behind_it() {
     assert_eq!(sent(&inbox), []);
 }
 
+/// The editor was asked for, and waits for the pause.
+fn waiting() -> (App, Inbox, CommandId) {
+    let (mut app, inbox) = paused((80, 24));
+    app.state.run_state = RunState::Running;
+    type_keys(&mut app, "o");
+    let Some(Input::Request(request)) = inbox.try_next() else { panic!() };
+    assert!(app.form_waits.is_some());
+    (app, inbox, request.id)
+}
+
+#[test]
+fn an_editor_whose_pause_does_not_come_opens_at_no_later_one() {
+    let state_of = |state| Event::from(crate::event::RunStateChanged { state, reason: SafeText::default() });
+    let nothing_opens = |app: &mut App, why: &str| {
+        app.state.run_state = RunState::Paused;
+        app.take_frames().unwrap();
+        assert_eq!((&app.open, app.form_waits.is_none()), (&Open::Nothing, true), "{why}");
+    };
+    let (mut app, _inbox, _) = waiting();
+    type_keys(&mut app, "\x1b");
+    nothing_opens(&mut app, "given up");
+    let (mut app, _inbox, _) = waiting();
+    app.form_waits_on(&state_of(RunState::Ended));
+    nothing_opens(&mut app, "the run ended");
+    let (mut app, _inbox, _) = waiting();
+    app.view.go(ScreenId::Log);
+    app.take_frames().unwrap();
+    app.view.go(ScreenId::Live);
+    nothing_opens(&mut app, "another screen was looked at");
+    let (mut app, _inbox, id) = waiting();
+    let rejected = |id| CommandRejected { id, command: Command::Pause, origin: Origin::Console, reason: "no".into() };
+    app.form_waits_on(&rejected(CommandId(id.0 + 1)).into());
+    assert!(app.form_waits.is_some());
+    app.form_waits_on(&rejected(id).into());
+    assert_eq!(app.notice, "no");
+    nothing_opens(&mut app, "refused");
+    let (mut app, _inbox, _) = waiting();
+    app.form_waits_on(&state_of(RunState::Paused));
+    app.state.run_state = RunState::Paused;
+    app.take_frames().unwrap();
+    assert!(matches!(app.open, Open::Form(_)));
+}
+
+#[test]
+fn a_breakpoint_that_paused_the_run_meanwhile_is_not_passed() {
+    let (mut app, inbox, _) = waiting();
+    (app.state.run_state, app.state.stopped_at) = (RunState::Paused, Some(1));
+    app.take_frames().unwrap();
+    assert!(matches!(app.open, Open::Form(_)));
+    type_keys(&mut app, "\x1b");
+    assert_eq!((&app.open, sent(&inbox)), (&Open::Nothing, Vec::new()));
+}
+
 #[test]
 fn the_editor_of_the_operator_fills_the_form_in_and_mistakes_come_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,6 +165,26 @@ fn what_the_engine_objects_to_comes_back_to_be_mended() {
     let Some(Input::Request(request)) = inbox.try_next() else { panic!() };
     app.form_answered(&CommandAccepted { id: request.id, command: request.command, origin: Origin::Console }.into());
     assert_eq!((&app.open, app.notice.as_str()), (&Open::Nothing, "step 5 does that instead"));
+}
+
+#[test]
+fn what_the_engine_objects_to_is_kept_while_something_else_is_open() {
+    let (mut app, inbox) = paused((100, 30));
+    type_keys(&mut app, "o");
+    press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+    press(&mut app, KeyCode::Down, KeyModifiers::NONE);
+    type_keys(&mut app, "\n:");
+    let Some(Input::Request(request)) = inbox.try_next() else { panic!() };
+    let (id, command) = (request.id, request.command);
+    app.form_answered(&CommandRejected { id, command, origin: Origin::Console, reason: "svc: no".into() }.into());
+    assert!(matches!(app.open, Open::Command(_)) && app.notice == "svc: no; o there opens what was sent again", "{}", app.notice);
+    type_keys(&mut app, "\x1bo");
+    let Open::Form(form) = &app.open else { panic!() };
+    assert_eq!(form.call(), Some(ToolCall::new("scale").with("svc", "checkout").with("n", 6)));
+    // It was brought back once; then the decision is shown as it is.
+    type_keys(&mut app, "\x1bo");
+    let Open::Form(form) = &app.open else { panic!() };
+    assert_eq!(form.call(), Some(ToolCall::new("scale").with("svc", "pay").with("n", 6)));
 }
 
 #[test]

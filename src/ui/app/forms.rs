@@ -1,8 +1,10 @@
 //! The editor of a decision at the screen: it is opened when the run stands still, and what it comes to is sent.
 
 use super::{App, Open};
-use crate::event::{Command, EpisodeId, Event, Level, RunState, Seed, SendError, ToolSpec};
+use crate::event::{Command, CommandId, EpisodeId, Event, LaneId, Level, RunState, Seed, SendError, ToolSpec};
 use crate::state::Row;
+use crate::ui::actions::Action;
+use crate::ui::backstage::Ask;
 use crate::ui::branch;
 use crate::ui::form::{Form, FormEdit};
 use crate::ui::form_file;
@@ -14,27 +16,59 @@ use crate::ui::update::Effect;
 use crate::ui::view::ScreenId;
 use crossterm::event::KeyEvent;
 
+/// An editor that is to be opened when the run has paused.
+pub(super) struct Waiting {
+    pause: CommandId,
+    /// Where it was asked for.
+    place: (ScreenId, LaneId),
+}
+
 impl App {
     /// Opens the editor on the decision under way. A run that goes on is paused first, so that it is still under way when it is edited.
     pub(super) fn edit_pending(&mut self) {
         match self.state.run_state {
             RunState::Paused => self.open_pending(false),
-            RunState::Starting | RunState::Running | RunState::Stepping => {
-                self.form_waits = true;
-                self.notice = tr!("pausing, to edit the decision under way");
-                self.carry_out(vec![Effect::Send(Command::Pause)]);
-            }
+            RunState::Starting => self.notice = tr!("no episode runs yet"),
+            RunState::Running | RunState::Stepping => match self.send(Command::Pause) {
+                Ok(pause) => {
+                    self.form_waits = Some(Waiting { pause, place: (self.view.screen, self.view.lane) });
+                    self.notice = tr!("pausing, to edit the decision under way");
+                }
+                Err(error) => self.notice = error.to_string(),
+            },
             RunState::Ended => self.notice = tr!("the run has ended"),
+        }
+    }
+
+    fn send(&self, command: Command) -> Result<CommandId, SendError> {
+        self.source.commands().map_or(Err(SendError::Closed), |c| c.send(command))
+    }
+
+    /// The pause for which an editor waits may never come: it is refused, or the run goes on or ends first.
+    pub(super) fn form_waits_on(&mut self, event: &Event) {
+        let Some(waiting) = &self.form_waits else { return };
+        if let Event::CommandRejected(e) = event
+            && e.id == waiting.pause
+        {
+            self.notice = e.reason.to_string();
+            self.form_waits = None;
+        } else if let Event::RunStateChanged(e) = event
+            && e.state != RunState::Paused
+        {
+            self.form_waits = None;
         }
     }
 
     /// Whether the editor that waited for the pause is there now.
     pub(super) fn open_waiting(&mut self) -> bool {
-        if !self.form_waits || self.state.run_state != RunState::Paused {
+        // Who has gone on to something else is not called back.
+        let here = (self.view.screen, self.view.lane);
+        if self.form_waits.take_if(|w| w.place != here).is_some() || self.state.run_state != RunState::Paused {
             return false;
         }
-        self.form_waits = false;
-        // Something else was opened meanwhile: then that counts.
+        if self.form_waits.take().is_none() {
+            return false;
+        }
         if self.open == Open::Nothing {
             self.open_pending(true);
         }
@@ -44,13 +78,19 @@ impl App {
     fn open_pending(&mut self, resumes: bool) {
         let tools = self.state.lane(self.view.lane).map_or_else(Vec::new, |l| self.tools_of(l.episode.seed, l.episode.level));
         match Form::of_pending(self.view.lane, &self.state, tools) {
-            Ok(mut form) => {
+            Ok(form) => {
                 self.notice.clear();
-                form.resumes = resumes;
-                self.open = Open::Form(Box::new(form));
+                let mut form = self.as_kept(form);
+                form.resumes |= resumes;
+                self.open = Open::Form(form);
             }
             Err(told) => self.notice = told,
         }
+    }
+
+    /// The form as it was sent, where the engine objected to it while something else was open.
+    fn as_kept(&mut self, form: Form) -> Box<Form> {
+        self.form_kept.take_if(|kept| kept.purpose == form.purpose).unwrap_or_else(|| Box::new(form))
     }
 
     /// Opens the editor on a fork from before the step of the row at the cursor.
@@ -73,19 +113,27 @@ impl App {
             self.notice = tr!("there is no step here to fork from");
             return;
         };
-        let tools = self.begun_with(row.episode).map_or_else(Vec::new, |(seed, level)| self.tools_of(seed, level));
+        let tools = self.begun_with(self.view.lane, row.episode).map_or_else(Vec::new, |(seed, level)| self.tools_of(seed, level));
         let mut form = Form::of_fork(self.view.lane, row, &rows, &self.state, tools);
         form.any_checkpoint = self.playback.is_some();
-        self.open = Open::Form(Box::new(form));
+        self.open = Open::Form(self.as_kept(form));
+    }
+
+    /// Why a recording's decision can't be what a fork is to begin with. Of a live run the engine says so.
+    pub(super) fn objection_to_fork(&self, ask: &Ask) -> Option<String> {
+        let Ask::Fork { lane, episode, with, .. } = ask else { return None };
+        let call = with.first.action.as_ref()?;
+        let known = self.begun_with(*lane, *episode).map_or_else(Vec::new, |(seed, level)| self.tools_of(seed, level));
+        let of_run = self.state.run.iter().flat_map(|run| run.tools.iter());
+        branch::objection_to_call(call, known.iter().chain(of_run))
     }
 
     fn tools_of(&self, seed: Seed, level: Level) -> Vec<ToolSpec> {
         self.state.run.as_ref().map_or_else(Vec::new, |run| self.backstage.tools_of(run, seed, level))
     }
 
-    /// Seed and level of an episode of the lane that is looked at.
-    fn begun_with(&self, episode: EpisodeId) -> Option<(Seed, Level)> {
-        let lane = self.view.lane;
+    /// Seed and level of an episode.
+    fn begun_with(&self, lane: LaneId, episode: EpisodeId) -> Option<(Seed, Level)> {
         let current = self.state.lane(lane).map(|l| &l.episode).filter(|e| e.episode == episode).map(|e| (e.seed, e.level));
         let level = self.state.run.as_ref().map(|run| run.level)?;
         let ended = || self.state.episodes.iter().rev().find(|e| (e.lane, e.episode) == (lane, episode)).map(|e| (e.seed, level));
@@ -107,8 +155,15 @@ impl App {
 
     fn send_form(&mut self, mut form: Box<Form>) {
         let told = match form.command(&self.state) {
-            Ok(fork) if self.playback.is_some() => return self.with_facts(|_, facts| branch::from_recording(fork, facts)),
-            Ok(command) => match self.source.commands().map_or(Err(SendError::Closed), |c| c.send(command)) {
+            Ok(fork) if self.playback.is_some() => {
+                self.mistaken = false;
+                self.with_facts(|_, facts| branch::from_recording(fork, facts));
+                if std::mem::take(&mut self.mistaken) {
+                    self.open = Open::Form(form);
+                }
+                return;
+            }
+            Ok(command) => match self.send(command) {
                 // It is kept until the engine has answered: what it objects to is to be mended.
                 Ok(id) => return self.form_sent = Some((id, form)),
                 Err(error) => error.to_string(),
@@ -132,9 +187,15 @@ impl App {
         let Some((_, form)) = self.form_sent.take_if(|(sent, _)| *sent == id) else { return };
         match objection {
             Some(told) => {
-                self.notice = told;
                 if self.open == Open::Nothing {
+                    self.notice = told;
                     self.open = Open::Form(form);
+                } else {
+                    let (action, name) =
+                        if form.purpose.is_fork() { (Action::ForkHere, ":fork-here") } else { (Action::Override, ":override") };
+                    let key = self.options.keys.shown(action).unwrap_or_else(|| name.into());
+                    self.notice = tr!("{told}; {key} there opens what was sent again", told = told, key = key);
+                    self.form_kept = Some(form);
                 }
             }
             None => {
@@ -148,9 +209,9 @@ impl App {
         }
     }
 
-    /// The run goes on if it was paused for this.
+    /// The run goes on if it was paused for this, and for nothing else meanwhile.
     fn leave(&mut self, form: &Form) {
-        if form.resumes && self.state.run_state == RunState::Paused {
+        if form.resumes && self.state.run_state == RunState::Paused && self.state.stopped_at.is_none() {
             self.carry_out(vec![Effect::Send(Command::Resume)]);
         }
     }

@@ -281,6 +281,90 @@ fn the_timeline_marks_what_holds_in_its_own_lane() {
     }
 }
 
+/// A recording whose fork was asked for, the asks, and a run that goes on from it.
+fn forking() -> (App, Arc<Mutex<Vec<Ask>>>, Forked, Inbox, Feed) {
+    let mut app = opened("failure", (120, 36));
+    let stage = Stage::default();
+    let asked = stage.asked.clone();
+    app.backstage = Box::new(stage);
+    let (commands, inbox) = inbox(8);
+    let feed = Feed::default();
+    let forked = Forked { recording: None, source: Box::new(Talking(commands, feed.clone())) };
+    (app, asked, forked, inbox, feed)
+}
+
+#[test]
+fn what_stopped_a_recording_stops_the_run_that_goes_on_from_it() {
+    use crate::event::{Breakpoint, BreakpointSet};
+    let (mut app, _, forked, inbox, feed) = forking();
+    keys(&mut app, ":break reward < 0.5\n:seek 1/3\nb:tbreak tool-error\n:watch reward_sum\n:watch tool-error\n");
+    assert_eq!((app.desk.stops.breaks().count(), app.desk.stops.watches().count()), (3, 2), "{}", app.notice);
+    keys(&mut app, ":fork at 1/3\n");
+    app.desk.take(News::Forked(forked));
+    app.take_news();
+    assert_eq!(app.notice, "the run goes on from here; it is not recorded; breakpoints go along: 2; bp2 stay with the recording");
+    let breakpoints = [Breakpoint::new("reward < 0.5"), Breakpoint { once: true, ..Breakpoint::new("tool-error") }];
+    assert_eq!(sent(&inbox), breakpoints.clone().map(|breakpoint| Command::Break { number: None, breakpoint }));
+    let watched: Vec<_> = app.desk.stops.all.iter().map(|s| (s.is_watch(), s.text.as_str())).collect();
+    assert_eq!(watched, [(true, "reward_sum"), (true, "tool-error")]);
+    // The run's answer says nothing new, unlike that to one that is set there.
+    let all = events("failure");
+    say(&feed, &all[..20]);
+    let set = |seq, number, breakpoint: &Breakpoint| {
+        let event = BreakpointSet { number, breakpoint: breakpoint.clone() }.into();
+        Envelope { seq: Seq(seq), episode: None, step: None, event, ..all[19].clone() }
+    };
+    let told = app.notice.clone();
+    say(&feed, &[set(21, 1, &breakpoints[0]), set(22, 2, &breakpoints[1])]);
+    app.take_frames().unwrap();
+    assert_eq!(app.notice, told);
+    say(&feed, &[set(23, 3, &breakpoints[0])]);
+    app.take_frames().unwrap();
+    assert!(app.notice.starts_with("bp3: reward < 0.5"), "{}", app.notice);
+}
+
+#[test]
+fn one_fork_is_on_its_way_at_a_time() {
+    let (mut app, asked, forked, _inbox, _feed) = forking();
+    keys(&mut app, ":fork at 1/3\n:fork at 1/2\n");
+    assert!(asked.lock().unwrap().len() == 1 && app.notice.contains("on its way already"), "{}", app.notice);
+    // The editor keeps what was typed.
+    keys(&mut app, "\x1bgf\n");
+    assert!(asked.lock().unwrap().len() == 1 && matches!(app.open, Open::Form(_)), "{}", app.notice);
+    app.desk.take(News::NotForked("not forked: why".into()));
+    keys(&mut app, "\n");
+    assert!(asked.lock().unwrap().len() == 2 && app.open == Open::Nothing, "{}", app.notice);
+    app.desk.take(News::Forked(forked));
+    assert!(!app.desk.fork_asked);
+}
+
+#[test]
+fn a_fork_of_a_recording_begins_with_a_call_that_its_tools_take() {
+    let (mut app, asked, ..) = forking();
+    keys(&mut app, ":seek 1/3\n");
+    for (call, told) in [("nosuch(x=1)", "no tool has the name `nosuch`"), ("wait(x=1)", "wait: x"), ("wiat()", "did you mean wait?")] {
+        keys(&mut app, &format!(":fork at 1/3 with action='{call}'\n"));
+        assert!(app.notice.contains(told) && asked.lock().unwrap().is_empty(), "{call}: {}", app.notice);
+        assert!(matches!(app.open, Open::Command(_)), "the line is kept, to be mended");
+        keys(&mut app, "\x1b");
+    }
+    keys(&mut app, ":fork at 1/3 with action='wait()'\n");
+    assert_eq!(asked.lock().unwrap().len(), 1, "{}", app.notice);
+}
+
+#[test]
+fn where_no_run_goes_on_none_is_promised() {
+    let (mut app, ..) = forking();
+    let source = Box::new(RecordingSource::open(&file("success"), MonotonicClock::start()).unwrap());
+    app.was_opened(Opened { asked: None, name: "other".into(), source, at: None });
+    assert!(app.notice.starts_with("other could be opened"), "{}", app.notice);
+    keys(&mut app, "gr");
+    app.asked_at = crate::ui::app::seats::Asked::of(&Ask::Open { path: None, at: None }, app.view.screen, app.sittings);
+    let source = Box::new(RecordingSource::open(&file("success"), MonotonicClock::start()).unwrap());
+    app.was_opened(Opened { asked: None, name: "other".into(), source, at: None });
+    assert_eq!((app.notice.as_str(), app.parked.is_none()), ("opened", true));
+}
+
 #[test]
 fn a_fork_of_a_recording_is_asked_for_and_its_run_is_sat_down_to() {
     use crate::event::{BranchCause, BranchStarted, Overriding, ToolCall, Variation};

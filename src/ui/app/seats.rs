@@ -67,7 +67,8 @@ impl App {
     fn change_seat(&mut self) {
         self.sittings = self.sittings.wrapping_add(1);
         self.desk.hits.forget();
-        (self.form_waits, self.form_sent) = (false, None);
+        (self.form_waits, self.form_sent, self.form_kept) = (None, None, None);
+        self.carried.clear();
         if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit | Open::Form(_)) {
             self.open = Open::Nothing;
         }
@@ -100,7 +101,10 @@ impl App {
         if let Some((_, seq)) = jump {
             self.seek(seq);
         }
-        self.notice = tr!("opened; gl goes back to the live run, which goes on");
+        self.notice = match self.parked {
+            Some(_) => tr!("opened; gl goes back to the live run, which goes on"),
+            None => tr!("opened"),
+        };
     }
 
     /// Sits down at the run that goes on from the recording, which gives way.
@@ -110,13 +114,37 @@ impl App {
         view.go(ScreenId::Live);
         self.view = view;
         self.source = forked.source;
-        (self.state, self.desk.stops, self.desk.replay) = (DashState::default(), Stops::default(), ReplayDesk::default());
+        (self.state, self.desk.replay) = (DashState::default(), ReplayDesk::default());
         (self.playback, self.source_ended, self.options.recording) = (None, false, None);
         self.desk.forking = true;
-        self.notice = match forked.recording {
+        let told = match forked.recording {
             Some(path) => tr!("the run goes on from here; recorded to {name}", name = path.display()),
             None => tr!("the run goes on from here; it is not recorded"),
         };
+        self.notice = told + &self.carry_stops();
+    }
+
+    /// Watches in the run that goes on from a recording what was watched there, and asks it for the breakpoints that are conditions; what
+    /// to tell of it.
+    fn carry_stops(&mut self) -> String {
+        let mut left = Vec::new();
+        for stop in std::mem::take(&mut self.desk.stops).all {
+            let breakpoint = Breakpoint { once: stop.once, ..Breakpoint::new(&stop.text) };
+            let goes_along = stop.at.is_none() && self.set_stop(stop.kind, &What::Condition(breakpoint.clone())).is_ok();
+            match stop.kind {
+                Kind::Break if goes_along => self.carried.push(breakpoint),
+                Kind::Break => left.push(format!("bp{}", stop.number)),
+                Kind::Watch => {}
+            }
+        }
+        let mut told = String::new();
+        if !self.carried.is_empty() {
+            told += &tr!("; breakpoints go along: {n}", n = self.carried.len());
+        }
+        if !left.is_empty() {
+            told += &tr!("; {names} stay with the recording", names = left.join(", "));
+        }
+        told
     }
 
     /// What became of a command that was typed here; what shows by itself is not told.
@@ -124,6 +152,8 @@ impl App {
         let told = match &envelope.event {
             Event::CommandRejected(e) if e.origin != Origin::Console && !self.desk.forking => None,
             Event::CommandRejected(e) => Some(tr!("refused: {reason}", reason = e.reason)),
+            // That a recording's fork is there was told with it.
+            Event::BranchStarted(_) if self.desk.forking => None,
             Event::BranchStarted(e) => {
                 let (lane, step) = (envelope.lane, e.at_step);
                 let parent = format!("{}:{}", e.parent_lane, e.parent);
@@ -203,7 +233,7 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     seat.state.apply(&envelope)?;
-                    seat.stops.note(&envelope, &seat.state);
+                    seat.stops.note(&envelope, &seat.state, &Default::default());
                     if let Some(news) = news_of_breakpoint(&envelope, &seat.state) {
                         told = Some(news);
                         seat.view.lane = lane_of_stop(&envelope).unwrap_or(seat.view.lane);
@@ -342,7 +372,12 @@ impl App {
 
     /// What the live run says of its breakpoints.
     pub(super) fn tell_of_breakpoint(&mut self, envelope: &Envelope) {
-        if let Some(told) = news_of_breakpoint(envelope, &self.state) {
+        if let Event::BreakpointSet(e) = &envelope.event
+            && let Some(at) = self.carried.iter().position(|b| *b == e.breakpoint)
+        {
+            // That was told with the fork.
+            self.carried.swap_remove(at);
+        } else if let Some(told) = news_of_breakpoint(envelope, &self.state) {
             self.notice = told;
             self.view.lane = lane_of_stop(envelope).unwrap_or(self.view.lane);
         }
@@ -534,19 +569,22 @@ fn carried(view: &View) -> View {
 
 /// What an operator is to hear of a live run's breakpoints. Of several that hold at one place the first is why the run stands still.
 fn news_of_breakpoint(envelope: &Envelope, state: &DashState) -> Option<String> {
-    match &envelope.event {
-        Event::BreakpointSet(e) if e.breakpoint.log => {
-            Some(tr!("bp{number}: {text}; told where it holds", number = e.number, text = e.breakpoint))
-        }
-        Event::BreakpointSet(e) => Some(tr!("bp{number}: {text}; the run pauses where it holds", number = e.number, text = e.breakpoint)),
-        Event::BreakpointHit(e) => match e.outcome {
+    if let Event::BreakpointSet(e) = &envelope.event {
+        Some(match e.breakpoint.log {
+            true => tr!("bp{number}: {text}; told where it holds", number = e.number, text = e.breakpoint),
+            false => tr!("bp{number}: {text}; the run pauses where it holds", number = e.number, text = e.breakpoint),
+        })
+    } else if let Event::BreakpointHit(e) = &envelope.event {
+        match e.outcome {
             HitOutcome::Paused if state.stopped_at != Some(e.number) => None,
             HitOutcome::Paused => Some(tr!("stopped at {address} by {hit}; c goes on", address = envelope.address(), hit = e)),
             HitOutcome::Logged => Some(tr!("at {address} {hit}", address = envelope.address(), hit = e)),
             HitOutcome::Ignored => None,
-        },
-        Event::BreakpointCleared(e) => Some(tr!("bp{number} is taken away", number = e.number)),
-        _ => None,
+        }
+    } else if let Event::BreakpointCleared(e) = &envelope.event {
+        Some(tr!("bp{number} is taken away", number = e.number))
+    } else {
+        None
     }
 }
 

@@ -186,6 +186,7 @@ typed-is-not-verb-name-esc-cancels = `{ $typed }` 不是 `{ $verb } { $name }`�
 
 ## app: seats
 
+opened = 已打开
 opened-gl-goes-back-to-the-live-run-which-goes-on = 已打开；gl 回到实时运行，运行仍在继续
 back-at-the-live-run = 已回到实时运行
 id-not-verified-cancelled = { $id }：未校验：已取消
@@ -1059,6 +1060,9 @@ the-run-goes-on-from-here-recorded-to-name = 运行从这里继续; 录到 { $na
 the-run-goes-on-from-here-it-is-not-recorded = 运行从这里继续; 没有录制
 a-live-run-goes-on-behind-this-recording-fork-from-a-recording-that-pilothouse-replay-opened = 录像后面有实时运行: 请从 pilothouse replay 打开的录像里分叉
 playing-episode-episode-again-up-to-step-step = 重演第 { $episode } 回合到第 { $step } 步
+a-fork-is-on-its-way-already-the-console-goes-to-it-when-it-is-there = 已有分叉正在准备；就绪后控制台会转到那里
+breakpoints-go-along-n = ；随行断点: { $n }
+names-stay-with-the-recording = ；{ $names } 留在录像中
 not-forked-reason = 未分叉: { $reason }
 this-run-is-not-recorded-there-is-nothing-to-compare = 本次运行没有录制：无可对比
 nothing-differs = 没有差异
@@ -1223,6 +1227,9 @@ any-value-as-JSON = 任意值（JSON）
 checkpoint-branch = { $checkpoint }（分支）
 pausing-to-edit-the-decision-under-way = 正在暂停，以便编辑进行中的决策
 the-run-has-ended = 运行已结束
+no-tool-has-the-name-name = 没有名为 `{ $name }` 的工具
+told-did-you-mean-near = { $told }；是否指 { $near }？
+told-key-there-opens-what-was-sent-again = { $told }；在原处按 { $key } 可再次打开所发内容
 there-is-no-step-here-to-fork-from = 这里没有可分叉的步骤
 nothing-is-changed = 没有更改
 an-editor-is-for-a-live-run-that-takes-commands = 编辑器只用于可接受命令的实时运行

@@ -1,5 +1,6 @@
 //! The two side by side, a row a step; of two recordings, a row an episode.
 
+use super::summary::verdict;
 use super::{Shown, compared, count, cursor, mark_at, shown, told};
 use crate::event::CheckpointId;
 use crate::source::diff::{Decision, EpisodeDiff, Found, Mark, PairDiff, Row, Story};
@@ -220,9 +221,9 @@ fn draw_pair(inner: &mut Canvas<'_>, y: u16, pair: &PairDiff) {
     inner.text_upto(3, front, y, &names, Role::Text);
     let [a, b] = format::apart(pair.returns.0, pair.returns.1);
     let verdicts = match pair.verdicts {
-        (a, b) if a == b => format::or_unset(a, tr_verdict),
+        (a, b) if a == b => format::or_unset(a, verdict),
         (a, b) => {
-            let word = |v: Option<&'static str>| v.map_or_else(|| tr!("unfinished"), tr_verdict);
+            let word = |v: Option<&'static str>| v.map_or_else(|| tr!("unfinished"), verdict);
             format!("{} -> {}", word(a), word(b))
         }
     };
@@ -233,13 +234,5 @@ fn draw_pair(inner: &mut Canvas<'_>, y: u16, pair: &PairDiff) {
     if let Some(first) = first {
         let what = first.difference.as_ref().map_or_else(|| tr!("only one goes on"), told);
         inner.text_upto(x, width, y, &tr!("step {step}: {what}", step = first.step, what = what), Role::Dim);
-    }
-}
-
-fn tr_verdict(word: &str) -> String {
-    match word {
-        "success" => tr!("success"),
-        "aborted" => tr!("aborted"),
-        _ => tr!("failure"),
     }
 }

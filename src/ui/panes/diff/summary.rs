@@ -194,7 +194,8 @@ fn about(story: &Story) -> String {
     tr!("{episode}, seed {seed}{branch}", episode = story.address, seed = seed, branch = branch)
 }
 
-fn verdict(word: &str) -> String {
+/// An outcome, as the interface calls it.
+pub(super) fn verdict(word: &str) -> String {
     match word {
         "success" => tr!("success"),
         "aborted" => tr!("aborted"),
