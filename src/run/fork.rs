@@ -27,20 +27,12 @@ pub fn fork(path: &Path, wish: Wish, config: &Config) -> Result<Started, Failure
     let mut recording = Recording::open_quickly(path).map_err(Failure::usage)?;
     let header = recording.header().clone();
     check_environment(&header, environment(&header.env.name)?.spec()).map_err(Failure::usage)?;
-    let run = run_started(&mut recording)?;
+    let run = recording.run_started().map_err(Failure::usage)?;
+    let run = run.ok_or_else(|| Failure::usage("the recording does not say how its run began: nothing can be forked from it"))?;
     let recital = recital(&mut recording, wish)?;
     let record = record_to(None, false, config)?;
     let plan = RunPlan { episodes_max: None, pace: Pace::Times(1.0), streams: true, record, tapped: false };
     start(config, plan, Some(Beginning { recital, run, header }))
-}
-
-fn run_started(recording: &mut Recording) -> Result<RunStarted, Failure> {
-    let first = recording.events_from(Seq(1)).map_err(Failure::usage)?.next();
-    match first.map(|e| e.map(|e| e.event.clone())) {
-        Some(Ok(Event::RunStarted(run))) => Ok(run),
-        Some(Err(e)) => Err(Failure::usage(e)),
-        Some(Ok(_)) | None => Err(Failure::usage("the recording does not say how its run began: nothing can be forked from it")),
-    }
 }
 
 fn recital(recording: &mut Recording, wish: Wish) -> Result<Recital, Failure> {
@@ -80,21 +72,20 @@ fn told(recording: &mut Recording, lane: LaneId, episode: EpisodeId, depth: usiz
         if envelope.episode < Some(episode) {
             continue;
         }
-        match &envelope.event {
-            Event::EpisodeStarted(e) => start = Some(e.clone()),
-            Event::BranchStarted(e) => branch = Some(e.clone()),
-            Event::MessageCompleted(e) => said = Some(e.clone()),
-            Event::TransitionRecorded(e) => {
-                let message =
-                    said.take().ok_or_else(|| Failure::usage(format!("event {}: a decision without its message", envelope.seq)))?;
-                decisions.push(Recited { message, action: e.action.clone(), state_hash: e.state_hash });
-            }
-            Event::EpisodeEnded(e) => {
-                is_over = e.ending != EpisodeEnding::Aborted;
-                break;
-            }
-            Event::Elided(_) => return Err(Failure::usage(format!("event {}: a part of the episode is missing", envelope.seq))),
-            _ => {}
+        if let Event::EpisodeStarted(e) = &envelope.event {
+            start = Some(e.clone());
+        } else if let Event::BranchStarted(e) = &envelope.event {
+            branch = Some(e.clone());
+        } else if let Event::MessageCompleted(e) = &envelope.event {
+            said = Some(e.clone());
+        } else if let Event::TransitionRecorded(e) = &envelope.event {
+            let message = said.take().ok_or_else(|| Failure::usage(format!("event {}: a decision without its message", envelope.seq)))?;
+            decisions.push(Recited { message, action: e.action.clone(), state_hash: e.state_hash });
+        } else if let Event::EpisodeEnded(e) = &envelope.event {
+            is_over = e.ending != EpisodeEnding::Aborted;
+            break;
+        } else if matches!(envelope.event, Event::Elided(_)) {
+            return Err(Failure::usage(format!("event {}: a part of the episode is missing", envelope.seq)));
         }
     }
     let start = start.ok_or_else(missing)?;
