@@ -420,6 +420,25 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_of_a_bundle_is_compared_and_opened_by_the_name_that_the_console_has_for_it() {
+        let mut crew = crew(None, None).with_unpacked(Some(("b.bundle.zip".into(), recordings().join("shift.jsonl"))));
+        let side = |file: &str, at: &str| diff::DiffSide { file: Some(file.into()), address: at.parse().ok() };
+        let mut compared = |a, b| {
+            crew.ask(Ask::Diff(diff::DiffAsk { a, b: Some(b) })).unwrap();
+            let News::Diff(_, compared) = wait_for(&mut crew) else { panic!() };
+            compared.unwrap()
+        };
+        let found = compared(side("b.bundle.zip", "1"), side("b.bundle.zip", "2")).unwrap();
+        assert!(found.files.iter().all(|file| file.path == Path::new("b.bundle.zip")), "{:?}", found.files);
+        assert!(compared(side("b.bundle.zip", "all"), side(&recordings().join("failure.jsonl").display().to_string(), "all")).is_ok());
+        let error = compared(side("b.bundle.zip", "1"), side("b.bundle.zip", "99")).unwrap_err();
+        assert!(error.contains("no episode 99 in b.bundle.zip"), "{error}");
+        crew.ask(Ask::Open { path: Some("b.bundle.zip".into()), at: None }).unwrap();
+        let News::Opened(opened) = wait_for(&mut crew) else { panic!() };
+        assert_eq!(opened.name, "b.bundle.zip");
+    }
+
+    #[test]
     fn a_condition_is_asked_and_a_mistake_has_its_place() {
         let crew = crew(None, None);
         let probe = crew.compile("kind == 'TransitionRecorded' && reward < 0.9").unwrap();
