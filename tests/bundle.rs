@@ -142,6 +142,53 @@ fn a_part_opens_at_its_beginning_and_says_that_it_is_one() {
 }
 
 #[test]
+fn bundles_are_compared_as_their_recordings_are_and_by_their_own_names() {
+    let machine = Machine::new();
+    std::fs::write(machine.work().join("a.zip"), bundle("shift", &[])).unwrap();
+    std::fs::write(machine.work().join("b.zip"), bundle("failure", &[])).unwrap();
+    for name in ["shift", "failure"] {
+        std::fs::copy(golden(name), machine.work().join(format!("{name}.jsonl"))).unwrap();
+    }
+    let of_bundles = |text: &str| text.replace("shift.jsonl", "a.zip").replace("failure.jsonl", "b.zip");
+    for args in [["shift.jsonl", "failure.jsonl"], ["shift.jsonl#1", "failure.jsonl#1"], ["shift.jsonl#1", "0:2"]] {
+        let (code, told, error) = machine.run(&["diff", args[0], args[1]]);
+        assert!(code == 3, "{args:?} {code} {error}");
+        let bundled = machine.run(&["diff", &of_bundles(args[0]), &of_bundles(args[1])]);
+        assert_eq!(bundled, (code, of_bundles(&told), of_bundles(&error)), "{args:?}");
+    }
+    assert_eq!(machine.run(&["diff", "a.zip", "shift.jsonl"]).0, 0);
+    let (code, _, error) = machine.run(&["diff", "a.zip#99", "1"]);
+    assert!(code == 2 && error.contains("no episode 99 in a.zip"), "{error}");
+}
+
+#[test]
+fn a_recording_that_is_being_written_is_whole_to_every_comparison() {
+    let machine = Machine::new();
+    let whole = std::fs::read(golden("shift")).unwrap();
+    for name in ["a.jsonl", "b.jsonl"] {
+        std::fs::write(machine.work().join(name), &whole[..whole.len() / 2]).unwrap();
+    }
+    let forms: [&[&str]; 2] = [&["diff", "a.jsonl", "b.jsonl"], &["diff", "a.jsonl#1", "b.jsonl#1"]];
+    assert_eq!(forms.map(|args| machine.run(args).0), [4, 4]);
+    let files = ["a.jsonl", "b.jsonl"].map(|name| std::fs::File::open(machine.work().join(name)).unwrap());
+    files.iter().for_each(|file| file.try_lock().unwrap());
+    assert_eq!(forms.map(|args| machine.run(args).0), [0, 0]);
+}
+
+#[test]
+fn what_looks_like_a_secret_in_the_events_is_told_to_whoever_packs_them() {
+    let machine = Machine::new();
+    let text = std::fs::read_to_string(golden("failure")).unwrap();
+    let at = text.find("\"thought\":\"").unwrap() + 11;
+    let text = format!("{}ghp_abcdefghijklmnop {}", &text[..at], &text[at..]);
+    std::fs::write(machine.work().join("a.jsonl"), text).unwrap();
+    let (_, _, told) = machine.run(&["bundle", "a.jsonl"]);
+    assert!(told.contains("what looks like a secret") && told.contains("handed on"), "{told}");
+    let made = entries(&std::fs::read(machine.work().join("a.bundle.zip")).unwrap());
+    assert!(String::from_utf8_lossy(&made[0].1).contains("secrets in the events are not left out"));
+}
+
+#[test]
 fn what_is_longer_than_the_run_is_all_of_it_and_what_is_no_time_is_told() {
     let machine = Machine::new();
     let recording = golden("failure");

@@ -78,7 +78,7 @@ fn no_recording_does_harm() {
 }
 
 /// Tokens of which conditions are made, right and wrong ones.
-const TOKENS: [&str; 48] = [
+const TOKENS: [&str; 54] = [
     "(",
     ")",
     "[",
@@ -120,6 +120,12 @@ const TOKENS: [&str; 48] = [
     "reward",
     "tool.name",
     "kind",
+    "reward-below ",
+    "tool-error",
+    "kl-above ",
+    " ",
+    "nan",
+    "-inf",
     "obs",
     "size(",
     ".matches('(a+)+$')",

@@ -165,8 +165,8 @@ fn kill_a_recorder(dir: &Path, seed: u64) -> u64 {
     committed
 }
 
-/// The sealer is killed; whether it had left something to tidy up.
-fn kill_a_sealer(dir: &Path, seed: u64) -> bool {
+/// The sealer is killed; whether it had begun, and whether it had left something to tidy up.
+fn kill_a_sealer(dir: &Path, seed: u64) -> (bool, bool) {
     let mut random = Random(seed);
     let path = dir.join(format!("{seed}.jsonl"));
     let mut made = Made::new(seed, Some(recorder(&path)));
@@ -176,9 +176,11 @@ fn kill_a_sealer(dir: &Path, seed: u64) -> bool {
     made.journal.append(Default::default(), RunStateChanged { state: RunState::Ended, reason: "done".into() });
     drop(made);
     let end = Recording::open(&path).unwrap().end();
-    killed(start("seal", &path, seed), 1, random.below(SEALER_TURNS));
+    let said = killed(start("seal", &path, seed), 1, random.below(SEALER_TURNS));
     let sealed = path.with_extension("jsonl.zst");
     let has_left = path.exists();
+    // A sealer that gives up leaves all as it was, and would be told from no other that was killed early.
+    let has_begun = said == 1 || sealed.exists() || path.with_extension("sealing").exists();
     for found in [&path, &sealed].into_iter().filter(|p| p.exists()) {
         assert_eq!(Recording::open(found).unwrap().end(), end, "seed {seed}: {}", found.display());
     }
@@ -188,15 +190,17 @@ fn kill_a_sealer(dir: &Path, seed: u64) -> bool {
     }
     assert!(Recording::open(&sealed).unwrap().integrity().is_intact(), "seed {seed}");
     assert!(!path.exists() && !path.with_extension("sealing").exists(), "seed {seed}");
-    has_left
+    (has_begun, has_left)
 }
 
 fn kills(recorders: u64, sealers: u64) {
     let dir = tempfile::tempdir().unwrap();
     let committed: u64 = (0..recorders).map(|seed| kill_a_recorder(dir.path(), seed)).sum();
-    let has_left = (0..sealers).filter(|seed| kill_a_sealer(dir.path(), 1_000_000 + seed)).count();
+    let sealed: Vec<(bool, bool)> = (0..sealers).map(|seed| kill_a_sealer(dir.path(), 1_000_000 + seed)).collect();
+    let (begun, has_left) = (sealed.iter().filter(|(begun, _)| *begun).count(), sealed.iter().filter(|(_, left)| *left).count());
     println!("{recorders} recorders were killed behind {committed} committed events; {has_left} of {sealers} sealers while they sealed");
     assert!(committed > recorders, "they were killed too early: {committed} events");
+    assert!(begun > 0, "of {sealers} sealers none got past its start");
 }
 
 #[test]

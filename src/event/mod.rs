@@ -4,6 +4,7 @@
 //! Accepts: nothing.
 //! Test: `cargo test --lib event::`.
 
+mod address;
 mod breakpoint;
 mod channel;
 mod clock;
@@ -19,6 +20,7 @@ pub mod schema;
 mod telemetry;
 mod tool;
 
+pub use address::{Address, NoAddress, StepAddress};
 pub use breakpoint::{Breakpoint, Onset, PRESETS};
 pub use channel::{CommandSender, Inbox, Input, SendError, inbox};
 pub use clock::{Clock, ManualClock, MonotonicClock};

@@ -9,7 +9,7 @@ use super::integrity::{Damage, Integrity};
 use super::medium::create_private;
 use super::reader::{ReadError, Recording};
 use super::seal::{Packed, SealError, SealMark};
-use crate::event::{RunId, Seq};
+use crate::event::{RunId, RunStarted, Seq};
 use crate::state::DashState;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -50,6 +50,11 @@ impl Recording {
     /// The state from which its first event is folded: that of a run that has not begun, or what a part says.
     pub fn base_state(&mut self) -> Result<DashState, ReadError> {
         self.state_at(self.base())
+    }
+
+    /// How the run began, which its first event says, and of a part the state before it; unset where neither does.
+    pub fn run_started(&mut self) -> Result<Option<RunStarted>, ReadError> {
+        Ok(self.state_at(self.base().next())?.run)
     }
 }
 

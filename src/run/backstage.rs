@@ -1,7 +1,8 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
 use super::bench::{Bench, BenchPlan};
-use super::bundle::{BUNDLE_SUFFIX, Redactor, Span, Wish, make};
+use super::bundle::{BUNDLE_SUFFIX, Made, Redactor, Span, Wish, make};
+use super::diff::unpack_bundles;
 use super::fork;
 use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
@@ -81,8 +82,7 @@ impl Crew {
             let output = std::path::absolute(&output).unwrap_or(output);
             let wish = Wish { recording: path, span, name: Some(name), output: Some(output) };
             News::Told(match make(&wish, &config, &Redactor::of_process()) {
-                Ok(made) if made.findings.is_empty() => tr!("packed into {told}", told = made.told()),
-                Ok(made) => tr!("packed, though it is not whole, into {told}", told = made.told()),
+                Ok(made) => packed_told(&made),
                 Err(failure) => tr!("not packed: {why}", why = failure.message),
             })
         })
@@ -126,8 +126,18 @@ impl Backstage for Crew {
                 self.diff_cancelled.store(true, Ordering::Relaxed);
                 self.diff_cancelled = Arc::default();
                 let (cancelled, own) = (self.diff_cancelled.clone(), self.own.clone());
-                let sides = diff::resolved(&ask, own.as_deref())?;
-                self.begin(move || News::Diff(ask, diff::compared(sides, &|| cancelled.load(Ordering::Relaxed))))
+                let (file_a, mut a, mut b) = diff::resolved(&ask, own.as_deref())?;
+                for side in [Some(&mut a), b.as_mut().map(|(_, b)| b)].into_iter().flatten() {
+                    side.file = self.path_of(&side.name);
+                }
+                self.begin(move || {
+                    // A bundle that is not the one that is open is there until all is read.
+                    let compared = match unpack_bundles(&mut a, b.as_mut().map(|(_, b)| b)) {
+                        Ok(_held) => diff::compared((file_a, a, b), &|| cancelled.load(Ordering::Relaxed)),
+                        Err(failure) => Some(Err(failure.message)),
+                    };
+                    News::Diff(ask, compared)
+                })
             }
             Ask::CancelDiff => {
                 self.diff_cancelled.store(true, Ordering::Relaxed);
@@ -137,7 +147,8 @@ impl Backstage for Crew {
             Ask::Open { path, at } => {
                 let asked = path.clone();
                 let path = path.or_else(|| self.own.clone()).ok_or("this run is not recorded: there is nothing to open")?;
-                self.begin(move || open(&path).map_or_else(News::Told, |source| News::Opened(opened(asked, &path, source, at))))
+                let lies_at = self.path_of(&path.display().to_string());
+                self.begin(move || open(&lies_at).map_or_else(News::Told, |source| News::Opened(opened(asked, &path, source, at))))
             }
         }
     }
@@ -202,6 +213,20 @@ fn bundle_words(argument: &str) -> Result<(Span, Option<PathBuf>), String> {
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?));
     let path = file.strip_prefix("~/").and_then(|rest| Some(home()?.join(rest))).unwrap_or_else(|| file.into());
     Ok((span, (!file.is_empty()).then_some(path)))
+}
+
+/// What came of packing. The warning comes first: the notice has one line.
+fn packed_told(made: &Made) -> String {
+    let told = match made.findings.is_empty() {
+        true => tr!("packed into {told}", told = made.told()),
+        false => tr!("packed, though it is not whole, into {told}", told = made.told()),
+    };
+    match made.secrets {
+        0 => told,
+        events => {
+            tr!("events with what looks like a secret: {events}; look at them before it is handed on; {told}", events = events, told = told)
+        }
+    }
 }
 
 /// A bundle's name here that is not taken.
@@ -393,6 +418,25 @@ mod tests {
         assert!(ask(&mut crew, "last").unwrap_err().contains("10m"));
         crew.own = None;
         assert!(ask(&mut crew, "").unwrap_err().contains("not recorded"));
+    }
+
+    #[test]
+    fn a_recording_of_a_bundle_is_compared_and_opened_by_the_name_that_the_console_has_for_it() {
+        let mut crew = crew(None, None).with_unpacked(Some(("b.bundle.zip".into(), recordings().join("shift.jsonl"))));
+        let side = |file: &str, at: &str| diff::DiffSide { file: Some(file.into()), address: at.parse().ok() };
+        let mut compared = |a, b| {
+            crew.ask(Ask::Diff(diff::DiffAsk { a, b: Some(b) })).unwrap();
+            let News::Diff(_, compared) = wait_for(&mut crew) else { panic!() };
+            compared.unwrap()
+        };
+        let found = compared(side("b.bundle.zip", "1"), side("b.bundle.zip", "2")).unwrap();
+        assert!(found.files.iter().all(|file| file.path == Path::new("b.bundle.zip")), "{:?}", found.files);
+        assert!(compared(side("b.bundle.zip", "all"), side(&recordings().join("failure.jsonl").display().to_string(), "all")).is_ok());
+        let error = compared(side("b.bundle.zip", "1"), side("b.bundle.zip", "99")).unwrap_err();
+        assert!(error.contains("no episode 99 in b.bundle.zip"), "{error}");
+        crew.ask(Ask::Open { path: Some("b.bundle.zip".into()), at: None }).unwrap();
+        let News::Opened(opened) = wait_for(&mut crew) else { panic!() };
+        assert_eq!(opened.name, "b.bundle.zip");
     }
 
     #[test]

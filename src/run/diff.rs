@@ -1,50 +1,33 @@
 //! `diff`: two episodes, branches or recordings: where they part, and what it cost.
 
+use super::bundle::{Unpacked, unpack_if_bundle};
 use super::cli::DiffArgs;
 use super::exit::{Code, Failure, Outcome, note, unwritten};
 use crate::event::{SafeText, num::five_places};
-use crate::journal::{Integrity, Recording, write_json};
+use crate::journal::{Header, write_json};
 use crate::source::diff::{
-    Address, Cost, Decision, DiffError, Difference, EpisodeDiff, First, Found, Given, Mark, PairDiff, RecordingDiff, Saw, Side, Story,
-    Token, Unpaired, compare_all, episodes as episodes_of, records, token_diff,
+    Address, Cost, Decision, DiffError, Difference, EpisodeDiff, First, Found, Given, Mark, Named, PairDiff, Piece, RecordingDiff, Saw,
+    Story, Token, Typed, Unpaired, episodes as episodes_of, recordings as recordings_of, records, token_diff,
 };
 use crate::ui::widgets::format;
 use std::io::{BufWriter, StdoutLock, Write};
-use std::path::{Path, PathBuf};
-
-/// `FILE`, `FILE#[LANE:]EPISODE`, or `[LANE:]EPISODE` of the other file, also with the sign, which a shell would take for a comment.
-#[derive(Clone, Debug, PartialEq)]
-struct Named {
-    file: Option<PathBuf>,
-    address: Option<Address>,
-}
-
-impl Named {
-    fn parse(text: &str) -> Result<Self, Failure> {
-        if let (Ok(address), false) = (text.parse(), Path::new(text).exists()) {
-            return Ok(Self { file: None, address: Some(address) });
-        }
-        let whole = || Self { file: Some(PathBuf::from(text)), address: None };
-        // A file may have the sign in its name.
-        let Some((file, address)) = text.rsplit_once('#').filter(|_| !Path::new(text).exists()) else { return Ok(whole()) };
-        let address = address.parse().map_err(Failure::usage)?;
-        Ok(Self { file: (!file.is_empty()).then(|| PathBuf::from(file)), address: Some(address) })
-    }
-}
 
 pub fn diff(args: &DiffArgs) -> Outcome {
-    let a = Named::parse(&args.a)?;
-    let b = args.b.as_deref().map(Named::parse).transpose()?;
+    let a = Typed::parse(&args.a).map_err(Failure::usage)?;
+    let b = args.b.as_deref().map(Typed::parse).transpose().map_err(Failure::usage)?;
     let Some(file_a) = a.file else { return Err(Failure::usage("the first name needs a file, such as FILE#1:3")) };
-    let file_b = b.as_ref().and_then(|b| b.file.clone()).unwrap_or_else(|| file_a.clone());
-    let asked = (a.address, b.map(|b| b.address));
+    let mut b = b.map(|b| Named::new(b.file.unwrap_or_else(|| file_a.clone()), b.address));
+    let mut a = Named::new(file_a, a.address);
+    // What is unpacked is gone with the process, also where a signal ends it.
+    super::signals::remove_on_signal();
+    let _held = unpack_bundles(&mut a, b.as_mut())?;
     let mut out = Printer { out: BufWriter::new(std::io::stdout().lock()), json: args.json, all: args.all, around: args.around };
-    let ended = match asked {
+    let ended = match (a.address, &b) {
         (None, None) => Err(Failure::usage("name a second recording, or an episode of this one, such as FILE#1:3")),
-        (None, Some(None)) => recordings(&mut out, &file_a, &file_b),
-        (Some(address), None) => episodes(&mut out, (&file_a, address), None),
-        (Some(in_a), Some(Some(in_b))) => episodes(&mut out, (&file_a, in_a), Some((&file_b, in_b))),
-        (None, Some(Some(_))) | (Some(_), Some(None)) => Err(Failure::usage(DiffError::Kinds)),
+        (None, Some(b @ Named { address: None, .. })) => recordings(&mut out, &a, b),
+        (Some(address), None) => episodes(&mut out, (&a, address), None),
+        (Some(in_a), Some(b @ Named { address: Some(in_b), .. })) => episodes(&mut out, (&a, in_a), Some((b, *in_b))),
+        (None, Some(_)) | (Some(_), Some(_)) => Err(Failure::usage(DiffError::Kinds)),
     };
     let flushed = out.out.flush().map_err(unwritten);
     let (is_same, broken) = ended.and_then(|ended| flushed.map(|()| ended))?;
@@ -58,6 +41,25 @@ pub fn diff(args: &DiffArgs) -> Outcome {
     }
 }
 
+/// Lets sides that name a bundle lie where its recording does, for as long as what is given back is held. Their names stay.
+pub fn unpack_bundles(a: &mut Named, b: Option<&mut Named>) -> Result<Vec<Unpacked>, Failure> {
+    let (asked, mut held) = (a.file.clone(), Vec::new());
+    let mut unpack = |side: &mut Named| {
+        if let Some(unpacked) = unpack_if_bundle(&side.file)? {
+            side.file.clone_from(&unpacked.recording);
+            held.push(unpacked);
+        }
+        Ok(())
+    };
+    unpack(a)?;
+    match b {
+        Some(b) if b.file == asked => b.file.clone_from(&a.file),
+        Some(b) => unpack(b)?,
+        None => {}
+    }
+    Ok(held)
+}
+
 /// Whether nothing differs, and what is wrong with the files.
 type Ended = Result<(bool, Vec<String>), Failure>;
 
@@ -68,59 +70,42 @@ fn failure(error: DiffError) -> Failure {
     }
 }
 
-fn open(path: &Path) -> Result<Recording, Failure> {
-    Recording::open(path).map_err(Failure::usage)
-}
-
-fn broken(path: &Path, integrity: &Integrity) -> Vec<String> {
-    integrity.lines().iter().map(|line| format!("{}: {line}", path.display())).collect()
-}
-
 fn never() -> bool {
     false
 }
 
-fn episodes(out: &mut Printer<'_>, (file_a, in_a): (&Path, Address), b: Option<(&Path, Address)>) -> Ended {
-    let compared = episodes_of(file_a, in_a, b, &never).map_err(failure)?;
-    let names = [file_a, b.map_or(file_a, |(file, _)| file)].map(|p| p.display().to_string());
+fn episodes(out: &mut Printer<'_>, (a, in_a): (&Named, Address), b: Option<(&Named, Address)>) -> Ended {
+    let compared = episodes_of((a, in_a), b, &never).map_err(failure)?;
+    let names = (a.name.as_str(), b.map_or(a, |(b, _)| b).name.as_str());
     let Found::Episodes(diff) = compared.found else { return Err(Failure::failed("two episodes were asked for")) };
-    let written =
-        if out.json { out.episodes_json(&diff, (&names[0], &names[1])) } else { out.episodes_text(&diff, (&names[0], &names[1])) };
+    let written = if out.json { out.episodes_json(&diff, names) } else { out.episodes_text(&diff, names) };
     written.map_err(unwritten)?;
     Ok((diff.is_same(), compared.broken))
 }
 
-fn recordings(out: &mut Printer<'_>, file_a: &Path, file_b: &Path) -> Ended {
-    let (mut a, mut b) = (open(file_a)?, open(file_b)?);
-    let names = [file_a, file_b].map(|p| p.display().to_string());
-    let heads = (a.header().clone(), b.header().clone());
-    let mut side_a = Side::read(&mut a, &never).map_err(failure)?;
-    let mut side_b = Side::read(&mut b, &never).map_err(failure)?;
-    if out.json {
-        out.json(records::recordings((&names[0], &heads.0), (&names[1], &heads.1)))
-    } else {
-        out.line(format_args!("- A {}  run {}  {}", names[0], heads.0.id, heads.0.started))
-            .and_then(|()| out.line(format_args!("+ B {}  run {}  {}", names[1], heads.1.id, heads.1.started)))
-    }
-    .map_err(unwritten)?;
+fn recordings(out: &mut Printer<'_>, a: &Named, b: &Named) -> Ended {
     let mut failed = None;
     let mut differing = 0;
-    let mut on_pair = |pair: PairDiff| {
-        differing += usize::from(!pair.is_same);
-        if let Err(error) = out.pair(&pair, differing) {
+    let mut on_piece = |piece: Piece<'_>| {
+        let written = match piece {
+            Piece::Headers(headers) => out.headers((&a.name, headers[0]), (&b.name, headers[1])),
+            Piece::Pair(pair) => {
+                differing += usize::from(!pair.is_same);
+                out.pair(&pair, differing)
+            }
+        };
+        written.map_err(|error| {
             failed = Some(error);
-            return Err(DiffError::Cancelled);
-        }
-        Ok(())
+            DiffError::Cancelled
+        })
     };
-    let compared = compare_all(&mut side_a, &mut side_b, &never, &mut on_pair);
+    let compared = recordings_of(a, b, &never, &mut on_piece);
     if let Some(error) = failed {
         return Err(unwritten(error));
     }
-    let diff = compared.map_err(failure)?;
+    let (diff, broken) = compared.map_err(failure)?;
     out.end_of_all(&diff, differing).map_err(unwritten)?;
-    let lines = [broken(file_a, a.integrity()), broken(file_b, b.integrity())].concat();
-    Ok((diff.is_same(), lines))
+    Ok((diff.is_same(), broken))
 }
 
 struct Printer<'a> {
@@ -145,6 +130,14 @@ impl Printer<'_> {
     /// A line for people. What a file says stands in it, so that it is made safe.
     fn line(&mut self, text: std::fmt::Arguments<'_>) -> Written {
         writeln!(self.out, "{}", one_line(&text.to_string()))
+    }
+
+    fn headers(&mut self, a: (&str, &Header), b: (&str, &Header)) -> Written {
+        if self.json {
+            return self.json(records::recordings(a, b));
+        }
+        self.line(format_args!("- A {}  run {}  {}", a.0, a.1.id, a.1.started))?;
+        self.line(format_args!("+ B {}  run {}  {}", b.0, b.1.id, b.1.started))
     }
 
     fn episodes_json(&mut self, diff: &EpisodeDiff, names: (&str, &str)) -> Written {

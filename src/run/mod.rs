@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let cli = Cli::parse();
     let outcome = dispatch(cli);
-    bundle::Scratch::remove_all();
+    bundle::Temporary::remove_all();
     match outcome {
         Ok(code) => ExitCode::from(code as u8),
         Err(failure) => {

@@ -10,7 +10,7 @@ use crate::checkpoint;
 use crate::cond::Condition;
 use crate::config::Config;
 use crate::engine::{VerifyError, VerifyReport, verify, verify_policy};
-use crate::event::{Decoding, Envelope, EpisodeId, Event, LaneId, Seq, StepIndex};
+use crate::event::{Decoding, Envelope, EpisodeId, Event, LaneId, Seq, StepAddress};
 use crate::journal::{Header, Integrity, Recording, write_json};
 use crate::model::{DeviceChoice, LocalPolicy};
 use std::collections::BTreeSet;
@@ -110,10 +110,8 @@ pub fn find(recording: &mut Recording, text: &str) -> Result<Seq, Failure> {
     if let Some(seq) = text.strip_prefix('@') {
         return seq.parse().map(Seq).map_err(|_| bad());
     }
-    let (lane, rest) = text.split_once(':').unwrap_or(("0", text));
-    let (episode, step) = rest.split_once('/').unwrap_or(("1", rest));
-    let number = |t: &str| t.parse::<u32>().map_err(|_| bad());
-    let (lane, episode, step) = (LaneId(number(lane)?), EpisodeId(number(episode)?), StepIndex(number(step)?));
+    let StepAddress { lane, episode, step } = StepAddress::parse(text, LaneId(0)).ok_or_else(bad)?;
+    let episode = episode.unwrap_or(EpisodeId(1));
     let from = before_episode(recording, lane, episode)?;
     for envelope in recording.events_from(from).map_err(Failure::usage)? {
         let e = envelope.map_err(Failure::usage)?;
@@ -273,8 +271,8 @@ fn within_part(recording: &mut Recording, events: &mut Vec<Arc<Envelope>>) -> Re
         }
     }
     events.retain(|e| e.episode.is_none_or(|episode| !left_out.contains(&(e.lane, episode))));
-    let base = recording.base_state().map_err(Failure::usage)?;
-    if let Some(run) = base.run {
+    if let Some(run) = recording.run_started().map_err(Failure::usage)? {
+        let base = recording.base_state().map_err(Failure::usage)?;
         let event = Event::RunStarted(run);
         events.insert(0, Arc::new(Envelope { seq: base.seq, t_ns: base.t_ns, lane: LaneId(0), episode: None, step: None, event }));
     }

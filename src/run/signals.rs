@@ -1,6 +1,6 @@
 //! Signals that end a run in good order.
 
-use super::bundle::Scratch;
+use super::bundle::Temporary;
 use super::training_record::TrainingRecord;
 use crate::event::{Command, CommandSender};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -25,12 +25,12 @@ pub fn shut_down_on_signal(commands: CommandSender) -> Arc<AtomicI32> {
     came
 }
 
-/// Removes what lies in directories of ours before the first SIGINT, SIGTERM or SIGHUP ends the process.
+/// Removes what is not to outlive the process before the first SIGINT, SIGTERM or SIGHUP ends the process.
 pub fn remove_on_signal() {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            Scratch::remove_all();
+            Temporary::remove_all();
             std::process::exit(128 + signal);
         }
     });

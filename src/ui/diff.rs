@@ -46,7 +46,7 @@ pub fn resolved(ask: &DiffAsk, own: Option<&Path>) -> Result<Sides, String> {
     let side = |side: &DiffSide| {
         let path = side.file.clone().or_else(|| own.map(Path::to_owned));
         let path = path.ok_or_else(|| tr!("this run is not recorded: there is nothing to compare"))?;
-        Ok::<_, String>((DiffFile { path: path.clone(), asked: side.file.clone() }, Named { file: path, address: side.address }))
+        Ok::<_, String>((DiffFile { path: path.clone(), asked: side.file.clone() }, Named::new(path, side.address)))
     };
     let (file, named) = side(&ask.a)?;
     Ok((file, named, ask.b.as_ref().map(side).transpose()?))

@@ -54,7 +54,8 @@ fn asked(mut recording: Recording, salt: usize) -> (Seq, Vec<String>) {
 /// Compiles `text` as a condition, an expression and a filter, and asks each of some events.
 pub fn condition(text: &str, events: &[Envelope]) {
     let named = |error: &str| assert!(!error.is_empty() && error.len() < 64 * 1024, "{} bytes of error", error.len());
-    let (condition, expression) = (Condition::compile(text), Expression::compile(text));
+    // What is typed for a breakpoint may be a preset, and is a condition else.
+    let (condition, expression) = (Condition::parse(text), Expression::compile(text));
     let state = DashState::default();
     for envelope in events {
         if let Ok(condition) = &condition {

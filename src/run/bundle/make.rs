@@ -76,9 +76,16 @@ pub struct Made {
     /// What is wrong with the recording.
     pub findings: Vec<String>,
     pub has_beginning: bool,
+    /// Events that hold what looks like a secret, and are in it as they were recorded.
+    pub secrets: u64,
 }
 
 impl Made {
+    /// What whoever hands it on must know.
+    pub fn secrets_told(&self) -> Option<String> {
+        (self.secrets > 0).then(|| secrets_told(self.secrets))
+    }
+
     /// In a line.
     pub fn told(&self) -> String {
         let part = if self.has_beginning { "all" } else { "a part" };
@@ -92,6 +99,11 @@ impl Made {
             seconds(self.upto_ns)
         )
     }
+}
+
+fn secrets_told(events: u64) -> String {
+    let hold = if events == 1 { "event holds" } else { "events hold" };
+    format!("{events} {hold} what looks like a secret, as recorded: look at that before this file is handed on")
 }
 
 /// Packs it.
@@ -113,7 +125,7 @@ pub fn make(wish: &Wish, config: &Config, redactor: &Redactor) -> Result<Made, F
     let upto = if is_growing { recording.integrity().committed_upto } else { recording.end() };
     let from = begin(&mut recording, &wish.span, upto)?;
     let scratch = Scratch::make()?;
-    let part = scratch.path.join(RECORDING);
+    let part = scratch.path().join(RECORDING);
     write_part(&mut recording, from, upto, &part).map_err(Failure::failed)?;
     // That its end is missing is no finding while it is written.
     let mut integrity = recording.integrity().clone();
@@ -158,11 +170,7 @@ fn packed(parts: Parts<'_>, config: &Config, redactor: &Redactor) -> Result<Made
         ));
     }
     if read.secrets > 0 {
-        let what = format!("{} events hold what looks like a secret", read.secrets);
-        left_out.push(LeftOut::new(
-            "nothing of the events",
-            format!("{what}: they are as they were recorded; look at them before this file is handed on"),
-        ));
+        left_out.push(LeftOut::new("secrets in the events are not left out", secrets_told(read.secrets)));
     }
     let mut bodies = vec![(RECORDING.into(), Body::File(parts.part.to_owned()))];
     bodies.extend(blobs(parts.scratch)?);
@@ -203,6 +211,7 @@ fn packed(parts: Parts<'_>, config: &Config, redactor: &Redactor) -> Result<Made
         is_growing: parts.is_growing,
         findings: parts.findings,
         has_beginning,
+        secrets: read.secrets,
     })
 }
 
@@ -309,7 +318,7 @@ impl Read {
 
 /// Long texts that the part names.
 fn blobs(scratch: &Scratch) -> Result<Vec<(String, Body)>, Failure> {
-    let dir = scratch.path.join(BLOBS);
+    let dir = scratch.path().join(BLOBS);
     let Ok(entries) = std::fs::read_dir(&dir) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for entry in entries {

@@ -5,11 +5,13 @@ mod manifest;
 mod pack;
 mod redact;
 mod scene;
+mod temporary;
 mod unpack;
 
-pub use make::{Span, Wish, make};
+pub use make::{Made, Span, Wish, make};
 pub use redact::Redactor;
-pub use unpack::{Scratch, unpack_if_bundle};
+pub use temporary::Temporary;
+pub use unpack::{Unpacked, unpack_if_bundle};
 
 use super::cli::{BundleArgs, GlobalArgs};
 use super::exit::{Code, Failure, Outcome, note, say};
@@ -38,6 +40,9 @@ pub fn run(args: &BundleArgs, global: &GlobalArgs) -> Outcome {
     let span = Span::of(args.last.as_deref(), args.from.as_deref()).map_err(Failure::usage)?;
     let made = make(&Wish { recording, span, name: None, output: args.output.clone() }, &config, &Redactor::of_process())?;
     say(made.told())?;
+    if let Some(told) = made.secrets_told() {
+        note(format_args!("pilothouse: {told}"));
+    }
     if made.is_growing {
         note(format_args!("the run goes on: the bundle ends at its last commit, event {}", made.upto));
     } else if !made.findings.is_empty() {

@@ -1,6 +1,7 @@
 //! Writing a bundle: one ZIP file whose entries are stored as they are, for the recording is packed already.
 
 use super::manifest::{Entry, MANIFEST, Manifest};
+use super::temporary::Temporary;
 use crate::run::exit::Failure;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
@@ -57,21 +58,21 @@ pub fn entries(bodies: &[(String, Body)]) -> io::Result<Vec<Entry>> {
 /// Writes the bundle to `path`, which must not exist yet; gives its length. Where that fails, nothing is left of it.
 pub fn write(path: &Path, manifest: &Manifest, bodies: &[(String, Body)]) -> Result<u64, Failure> {
     let failed = |e: io::Error| Failure::failed(format!("{}: {e}", path.display()));
-    let aside = Aside::beside(path).map_err(failed)?;
+    let (aside, aside_file) = beside(path).map_err(failed)?;
     let mut json = serde_json::to_vec_pretty(manifest).map_err(Failure::failed)?;
     json.push(b'\n');
-    let file = aside.file.try_clone().map_err(failed)?;
+    let file = aside_file.try_clone().map_err(failed)?;
     let mut zip = ZipWriter::new(Remembering { file: io::BufWriter::new(file), error: None });
     let zipped = put_all(&mut zip, json, bodies);
     // The end of it is written in any case, so that nothing is told to a terminal behind our back.
     let ended = zip.finish().map_err(io::Error::other);
     zipped.map_err(failed)?;
     ended.and_then(Remembering::end).map_err(failed)?;
-    let bytes = aside.file.metadata().map_err(failed)?.len();
-    aside.file.sync_all().map_err(failed)?;
+    let bytes = aside_file.metadata().map_err(failed)?.len();
+    aside_file.sync_all().map_err(failed)?;
     // A name that was taken meanwhile is left as it is.
-    std::fs::hard_link(&aside.path, path)
-        .or_else(|e| if_no_links(e, &aside.path, path))
+    std::fs::hard_link(aside.path(), path)
+        .or_else(|e| if_no_links(e, aside.path(), path))
         .map_err(|e| taken(path, &e).unwrap_or_else(|| failed(e)))?;
     Ok(bytes)
 }
@@ -148,28 +149,16 @@ impl Seek for Remembering {
 }
 
 /// The bundle while it is written, for its owner alone: gone, whatever comes of it, unless it got its name.
-struct Aside {
-    path: PathBuf,
-    file: File,
-}
-
-impl Aside {
-    fn beside(path: &Path) -> io::Result<Self> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let path = PathBuf::from(name);
+fn beside(path: &Path) -> io::Result<(Temporary, File)> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    Temporary::make(name.into(), |path| {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Self { file: options.open(&path)?, path })
-    }
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
+        options.open(path)
+    })
 }
 
 #[cfg(test)]

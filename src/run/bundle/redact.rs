@@ -103,24 +103,46 @@ impl Redactor {
         if is_secret_name(line.path) || is_from_environment && is_text { None } else { Some(self.text(line.value.as_str())) }
     }
 
-    /// Masks what must not leave in a picture, cell by cell, so that nothing moves.
+    /// Masks what must not leave in a picture, cell by cell, so that nothing moves: row by row, and in each column of text what goes on in
+    /// its next row.
     pub fn picture(&self, picture: &mut Buffer) {
         let area = picture.area;
+        let rows: Vec<Stretch> = (area.top()..area.bottom()).map(|y| Stretch::of(picture, y, area.left(), area.right())).collect();
+        let (mut joined, mut cells): (Vec<Stretch>, Vec<Stretch>) = Default::default();
+        let mut open: Vec<Stretch> = Vec::new();
         for y in area.top()..area.bottom() {
-            // Where each cell's symbol begins in the row's text.
-            let (mut row, mut starts) = (String::new(), Vec::new());
-            for x in area.left()..area.right() {
-                starts.push(row.len());
-                row.push_str(picture[(x, y)].symbol());
-            }
-            for (start, end, _) in self.pieces(&row) {
-                for (x, at) in (area.left()..).zip(&starts) {
-                    if (start..end).contains(at) {
-                        picture[(x, y)].set_symbol("*");
-                    }
+            let mut next = Vec::new();
+            for (left, right) in columns(picture, y) {
+                let cell = Stretch::of(picture, y, left, right);
+                let own = cell.trimmed();
+                cells.push(cell);
+                match open.iter().position(|above| above.columns == (left, right)).map(|at| open.swap_remove(at)) {
+                    Some(above) if !own.text.is_empty() => next.push(above.and(own)),
+                    Some(above) => joined.push(above),
+                    None => next.push(own),
                 }
             }
+            joined.append(&mut open);
+            open = next;
         }
+        joined.append(&mut open);
+        for stretch in rows.iter().chain(&joined) {
+            self.pieces(&stretch.text).into_iter().for_each(|(start, end, _)| stretch.mask(start, end, picture));
+        }
+        for cell in &cells {
+            self.cut(&cell.text).into_iter().for_each(|(start, end)| cell.mask(start, end, picture));
+        }
+    }
+
+    /// The beginning of a secret that a pane cut: it stands at the pane's edge.
+    fn cut(&self, text: &str) -> Option<(usize, usize)> {
+        let text = text.strip_suffix(' ').unwrap_or(text).trim_end_matches('…');
+        let end = text.len();
+        let begun = |secret: &String| {
+            let lengths = secret.char_indices().map(|(at, _)| at).skip(SECRET_CHARS_MIN);
+            lengths.filter(|length| text.ends_with(&secret[..*length])).last()
+        };
+        self.secrets.iter().filter_map(begun).max().map(|length| (end - length, end))
     }
 
     /// Stretches of the text that are to be replaced, in order and apart from each other.
@@ -144,6 +166,75 @@ impl Redactor {
         found.sort_unstable();
         found
     }
+}
+
+/// Text of a picture, and where each of its cells is.
+#[derive(Debug)]
+struct Stretch {
+    text: String,
+    /// Where each cell's symbol begins in the text.
+    starts: Vec<usize>,
+    places: Vec<(u16, u16)>,
+    columns: (u16, u16),
+}
+
+impl Stretch {
+    fn of(picture: &Buffer, y: u16, left: u16, right: u16) -> Self {
+        let mut stretch = Self { text: String::new(), starts: Vec::new(), places: Vec::new(), columns: (left, right) };
+        (left..right).for_each(|x| stretch.push((x, y), picture[(x, y)].symbol()));
+        stretch
+    }
+
+    fn push(&mut self, place: (u16, u16), symbol: &str) {
+        self.starts.push(self.text.len());
+        self.places.push(place);
+        self.text.push_str(symbol);
+    }
+
+    fn mask(&self, start: usize, end: usize, picture: &mut Buffer) {
+        let inside = self.starts.iter().zip(&self.places).filter(|(at, _)| (start..end).contains(*at));
+        inside.for_each(|(_, place)| {
+            picture[*place].set_symbol("*");
+        });
+    }
+
+    /// Without what indents it and stands behind it.
+    fn trimmed(&self) -> Self {
+        let from = self.text.len() - self.text.trim_start().len();
+        let upto = self.text.trim_end().len();
+        let mut trimmed = Self { text: String::new(), starts: Vec::new(), places: Vec::new(), columns: self.columns };
+        let ends = self.starts.iter().skip(1).copied().chain([self.text.len()]);
+        for ((start, end), place) in self.starts.iter().zip(ends).zip(&self.places) {
+            if *start >= from && end <= upto {
+                trimmed.push(*place, &self.text[*start..end]);
+            }
+        }
+        trimmed
+    }
+
+    fn and(mut self, below: Self) -> Self {
+        let length = self.text.len();
+        self.text.push_str(&below.text);
+        self.starts.extend(below.starts.iter().map(|at| at + length));
+        self.places.extend(below.places);
+        self
+    }
+}
+
+/// What stands between the frames of a row: left, and behind the last.
+fn columns(picture: &Buffer, y: u16) -> Vec<(u16, u16)> {
+    let area = picture.area;
+    let is_frame = |x: &u16| picture[(*x, y)].symbol().starts_with(|c| ('\u{2500}'..='\u{259f}').contains(&c));
+    let frames = (area.left()..area.right()).filter(is_frame);
+    let mut from = area.left();
+    let mut found = Vec::new();
+    for frame in frames.chain([area.right()]) {
+        if frame > from {
+            found.push((from, frame));
+        }
+        from = frame + 1;
+    }
+    found
 }
 
 /// Where a word stands that is not part of a longer one.
@@ -239,5 +330,18 @@ mod tests {
         let mut picture = Buffer::with_lines(["│工 canary-0123 │ alice│", "nothing here"]);
         redactor().picture(&mut picture);
         assert_eq!(picture, Buffer::with_lines(["│工 *********** │ *****│", "nothing here"]));
+    }
+
+    #[test]
+    fn a_secret_that_goes_on_in_the_next_row_or_is_cut_is_masked_too() {
+        let mut picture = Buffer::with_lines(["│ it is canary │other    │", "│   -01        │canar    │", "│ 23 and more  │canary-… │"]);
+        redactor().picture(&mut picture);
+        let wanted = Buffer::with_lines(["│ it is ****** │other    │", "│   ***        │canar    │", "│ ** and more  │*******… │"]);
+        assert_eq!(picture, wanted);
+        // What stands side by side is not one text, nor is what a frame parts.
+        let lines = ["│cana│ry-0123│", "├────┼───────┤", "│ry-0│123    │"];
+        let mut picture = Buffer::with_lines(lines);
+        redactor().picture(&mut picture);
+        assert_eq!(picture, Buffer::with_lines(lines));
     }
 }

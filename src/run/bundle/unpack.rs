@@ -4,13 +4,13 @@
 use super::BundleOrigin;
 use super::manifest::*;
 use super::pack::copy;
+use super::temporary::Temporary;
 use crate::event::SafeText;
 use crate::run::exit::Failure;
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
@@ -20,40 +20,24 @@ const ENTRIES_MAX: usize = 20_000;
 const MANIFEST_BYTES_MAX: u64 = 8 << 20;
 const SHA256_DIGITS: usize = 64;
 
-/// Directories that are still there.
-static SCRATCHES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// A private directory that goes with whoever holds it, and with the process.
-pub struct Scratch {
-    pub path: PathBuf,
-}
+/// A private directory.
+pub struct Scratch(Temporary);
 
 impl Scratch {
     pub fn make() -> Result<Self, Failure> {
         let path = std::env::temp_dir().join(format!("pilothouse-bundle-{}", ulid::Ulid::generate()));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        // Not made where something of that name is there already.
-        let mut all = SCRATCHES.lock().unwrap_or_else(PoisonError::into_inner);
-        builder.create(&path).map_err(|e| Failure::failed(format!("{}: {e}", path.display())))?;
-        all.push(path.clone());
-        Ok(Self { path })
+        let shown = path.display().to_string();
+        let made = Temporary::make(path, |path| {
+            let mut builder = std::fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(path)
+        });
+        made.map(|(temporary, ())| Self(temporary)).map_err(|e| Failure::failed(format!("{shown}: {e}")))
     }
 
-    /// Before the process ends: a thread that still packs or reads has nobody who waits for it.
-    pub fn remove_all() {
-        let all = SCRATCHES.lock().unwrap_or_else(PoisonError::into_inner);
-        for path in &*all {
-            let _ = std::fs::remove_dir_all(path);
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-        SCRATCHES.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.path);
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 }
 
@@ -129,7 +113,7 @@ fn unpack(path: &Path) -> Result<Unpacked, Refusal> {
     let scratch = Scratch::make()?;
     let mut recording = None;
     for entry in &manifest.entries {
-        let target = target(&entry.name).map(|name| scratch.path.join(name));
+        let target = target(&entry.name).map(|name| scratch.path().join(name));
         take(&mut archive, entry, target.as_deref())?;
         recording = target.filter(|_| entry.name == RECORDING || entry.name == RECORDING_PLAIN).or(recording);
     }

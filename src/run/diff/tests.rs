@@ -5,6 +5,7 @@ use crate::event::{CheckpointId, Command, EpisodeId, Event, LaneId, Pace, StepIn
 use crate::run::cli::{Cli, Cmd};
 use crate::run::join::{RunPlan, configuration, start};
 use clap::Parser;
+use std::path::Path;
 
 /// Plays an episode, forks it before a step as often as there are variations, and ends when the forks have ended.
 fn forked(file: &Path, at: u32, variations: &[Variation]) {
@@ -45,7 +46,7 @@ fn an_unchanged_fork_is_its_parent_and_another_checkpoint_parts_at_a_step() {
     let mut told = Vec::new();
     for lane in [1, 2] {
         let fork = Address { lane: LaneId(lane), episode: EpisodeId(1) };
-        let compared = episodes_of(&file, fork, None, &never).unwrap();
+        let compared = episodes_of((&Named::new(file.clone(), None), fork), None, &never).unwrap();
         assert_eq!(compared.broken, Vec::<String>::new());
         let Found::Episodes(diff) = compared.found else { panic!() };
         let with = diff.b.branch.as_ref().unwrap().with.clone();
@@ -72,7 +73,7 @@ fn a_name_is_a_file_an_episode_of_it_or_an_episode_of_the_other_file() {
     let odd = dir.path().join("a#1");
     std::fs::write(&odd, "").unwrap();
     let at = |text: &str| Some(text.parse::<Address>().unwrap());
-    let parsed = |text: &str| Named::parse(text).map(|n| (n.file.map(|f| f.display().to_string()), n.address)).map_err(|e| e.message);
+    let parsed = |text: &str| Typed::parse(text).map(|n| (n.file.map(|f| f.display().to_string()), n.address)).map_err(|e| e.to_string());
     assert_eq!(parsed("x.jsonl"), Ok((Some("x.jsonl".into()), None)));
     assert_eq!(parsed("x.jsonl#1:3"), Ok((Some("x.jsonl".into()), at("1:3"))));
     assert_eq!(parsed("#2"), Ok((None, at("0:2"))));

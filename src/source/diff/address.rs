@@ -1,40 +1,26 @@
-//! How an episode is named: `[lane:]episode`.
+//! How the sides of a comparison are typed.
 
-use crate::event::{EpisodeId, LaneId};
-use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use crate::event::{Address, NoAddress};
+use std::path::{Path, PathBuf};
 
-/// An episode of a recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Address {
-    pub lane: LaneId,
-    pub episode: EpisodeId,
+/// `FILE`, `FILE#[LANE:]EPISODE`, or `[LANE:]EPISODE` of another file, also with the sign, which a shell would take for a comment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typed {
+    pub file: Option<PathBuf>,
+    pub address: Option<Address>,
 }
 
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lane {
-            LaneId(0) => self.episode.fmt(f),
-            lane => write!(f, "{lane}:{}", self.episode),
+impl Typed {
+    /// A file that is there has the right to its name, also where that looks like an episode or has the sign in it.
+    pub fn parse(text: &str) -> Result<Self, NoAddress> {
+        let whole = || Self { file: Some(PathBuf::from(text)), address: None };
+        if Path::new(text).exists() {
+            return Ok(whole());
         }
-    }
-}
-
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (lane, episode) = text.split_once(':').unwrap_or(("0", text));
-        match (lane.parse(), episode.parse()) {
-            (Ok(lane), Ok(episode)) => Ok(Self { lane: LaneId(lane), episode: EpisodeId(episode) }),
-            (_, _) => Err(format!("`{text}` is no episode; write `[lane:]episode`, such as 3 or 1:3")),
+        if let Ok(address) = text.parse() {
+            return Ok(Self { file: None, address: Some(address) });
         }
-    }
-}
-
-impl From<(LaneId, EpisodeId)> for Address {
-    fn from((lane, episode): (LaneId, EpisodeId)) -> Self {
-        Self { lane, episode }
+        let Some((file, address)) = text.rsplit_once('#') else { return Ok(whole()) };
+        Ok(Self { file: (!file.is_empty()).then(|| PathBuf::from(file)), address: Some(address.parse()?) })
     }
 }

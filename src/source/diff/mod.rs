@@ -16,9 +16,10 @@ mod story;
 pub(crate) mod tests;
 mod words;
 
-pub use address::Address;
+pub use crate::event::Address;
+pub use address::Typed;
 pub use compare::{Difference, Part, Saw, differences};
-pub use compared::{Comparison, Found, Named, PAIRS_MAX, compare, episodes};
+pub use compared::{Comparison, Found, Named, PAIRS_MAX, Piece, compare, episodes, recordings};
 pub use episodes::{Cost, EpisodeDiff, First, Given, Mark, Row};
 pub use recordings::{PairDiff, RecordingDiff, Side, Unpaired, compare_all, given_of};
 pub use story::{Decision, Story, Survey};

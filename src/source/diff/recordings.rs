@@ -1,6 +1,6 @@
 //! Two recordings as wholes: what they were given, their episodes in pairs, what has no partner.
 
-use super::address::Address;
+use super::Address;
 use super::episodes::{Cost, EpisodeDiff, Given};
 use super::story::Survey;
 use super::{Cancel, DiffError};

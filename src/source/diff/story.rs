@@ -108,12 +108,6 @@ pub struct Story {
     pub lacks_parent: bool,
 }
 
-impl Default for Address {
-    fn default() -> Self {
-        Self { lane: LaneId(0), episode: crate::event::EpisodeId(1) }
-    }
-}
-
 impl Story {
     pub fn seed(&self) -> Option<Seed> {
         self.started.as_ref().map(|s| s.seed)
@@ -171,7 +165,7 @@ const GAP_EVENTS: u64 = 512;
 impl Survey {
     /// Reads the recording once.
     pub fn of(recording: &mut Recording, is_cancelled: Cancel<'_>) -> Result<Self, DiffError> {
-        let mut survey = Self { book: Book::new(recording.end()), ..Self::default() };
+        let mut survey = Self { book: Book::new(recording.end()), run: recording.run_started()?, ..Self::default() };
         for (n, envelope) in recording.events_from(Seq(1))?.enumerate() {
             if n % LOOK_EVENTS == 0 && is_cancelled() {
                 return Err(DiffError::Cancelled);

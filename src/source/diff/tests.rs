@@ -14,7 +14,7 @@ fn golden(name: &str) -> PathBuf {
 }
 
 fn named(file: &Path, address: &str) -> Named {
-    Named { file: file.to_owned(), address: (!address.is_empty()).then(|| address.parse().unwrap()) }
+    Named::new(file.to_owned(), (!address.is_empty()).then(|| address.parse().unwrap()))
 }
 
 fn never() -> bool {

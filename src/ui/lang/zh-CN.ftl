@@ -1183,6 +1183,7 @@ BUNDLE = 事故包
 this-run-is-not-recorded-there-is-nothing-to-pack = 此运行未被录制：没有可打包的内容
 packed-into-told = 已打包：{ $told }
 packed-though-it-is-not-whole-into-told = 录制不完整，仍已打包：{ $told }
+events-with-what-looks-like-a-secret-events-look-at-them-before-it-is-handed-on-told = 含疑似密钥的事件：{ $events }；转交前请查看；{ $told }
 not-packed-why = 未打包：{ $why }
 no-editor-is-named-set-VISUAL-or-EDITOR = 未指定编辑器：请设置 VISUAL 或 EDITOR
 text-names-no-editor-a-quote-is-not-closed = `{ $text }` 不是编辑器：引号没有闭合
