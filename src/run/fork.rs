@@ -10,7 +10,7 @@ use crate::journal::Recording;
 use std::path::Path;
 
 /// Branches of branches are followed so far; a file may say what it will.
-const DEPTH_MAX: usize = 64;
+const DEPTH_MAX: usize = 4_096;
 
 /// What is to be forked.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use super::scene::{Moments, pictures};
 use super::unpack::{Scratch, unpack_if_bundle};
 use crate::checkpoint;
 use crate::config::Config;
-use crate::event::{CheckpointId, Envelope, Event, MonotonicClock, Seq};
+use crate::event::{CheckpointId, Envelope, Event, MonotonicClock, SafeText, Seq};
 use crate::journal::{Header, Recording, label, write_part};
 use crate::run::exit::Failure;
 use crate::run::join::BUILD;
@@ -360,7 +360,8 @@ fn checkpoints(header: &Header, named: &BTreeMap<CheckpointId, Named>, redactor:
     let begun_with = header.checkpoint.as_ref().map(|c| c.id.0.as_str());
     let rows: Vec<Value> = named.iter().map(|(id, named)| identity(id, named)).collect();
     let text = serde_json::to_string_pretty(&json!({"begun_with": begun_with, "checkpoints": rows})).unwrap_or_default();
-    redactor.text(&text) + "\n"
+    // An id is as a file named it.
+    SafeText::new(&redactor.text(&text)).to_string() + "\n"
 }
 
 fn identity(id: &CheckpointId, named: &Named) -> Value {

@@ -225,7 +225,10 @@ fn take(archive: &mut Archive, entry: &Entry, target: Option<&Path>) -> Result<(
         Some(target) => Box::new(create(target)?),
         None => Box::new(io::sink()),
     };
-    let (bytes, sha256) = copy(&mut body, &mut out).map_err(|e| changed(e.to_string()))?;
+    let (bytes, sha256) = copy(&mut body, &mut out).map_err(|e| match e.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Failure::failed(format!("it can't be unpacked: {e}")).into(),
+        _ => changed(e.to_string()),
+    })?;
     out.flush().map_err(|e| Failure::failed(format!("it can't be unpacked: {e}")))?;
     if sha256 != entry.sha256 || bytes != entry.bytes {
         return Err(changed("its sha256 is another one than bundle.json says".into()));
