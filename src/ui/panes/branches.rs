@@ -381,13 +381,7 @@ fn draw_foot(inner: &mut Canvas<'_>, node: &Node<'_>, y: u16) {
     for (row, line) in (y + 1..y + FOOT - 1).zip(told) {
         inner.text(0, row, &line, Role::Text);
     }
-    inner.text_upto(
-        0,
-        width,
-        y + FOOT - 1,
-        &tr!("[enter] opens  [backspace] parent, where it left it  [d] diff with the parent"),
-        Role::Dim,
-    );
+    inner.text_upto(0, width, y + FOOT - 1, &tr!("[enter] opens  [backspace] parent  [d] diff"), Role::Dim);
 }
 
 /// Deeper than this, or than leaves room for a name, the tree goes on without more indent.

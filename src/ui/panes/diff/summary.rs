@@ -164,15 +164,24 @@ impl Page {
         for (letter, side) in [("A", 0), ("B", 1)] {
             self.text(&format!("{letter} {}", compared.files[side].path.display()), Role::Text);
         }
-        self.text(&tr!("{n} of {all} pairs of episodes are the same", n = diff.same, all = diff.pairs), Role::Text);
+        let has_pairs = diff.pairs > 0;
+        if has_pairs {
+            self.text(&tr!("{n} of {all} pairs of episodes are the same", n = diff.same, all = diff.pairs), Role::Text);
+        } else {
+            self.text(&tr!("no episode has a partner"), Role::Warn);
+        }
         if shown < diff.pairs {
             self.text(&tr!("the first {n} are listed", n = shown), Role::Warn);
         }
-        self.text(&tr!("+{n} fixed", n = diff.fixed), Role::Good);
-        self.text(&tr!("-{n} broken", n = diff.broken), Role::Bad);
+        if has_pairs {
+            self.text(&tr!("+{n} fixed", n = diff.fixed), Role::Good);
+            self.text(&tr!("-{n} broken", n = diff.broken), Role::Bad);
+        }
         self.text(&tr!("without a partner: {a} in A, {b} in B", a = diff.only_a.len(), b = diff.only_b.len()), Role::Text);
         self.given(&diff.given);
-        self.costs(&diff.costs.0, &diff.costs.1);
+        if has_pairs {
+            self.costs(&diff.costs.0, &diff.costs.1);
+        }
         if !diff.told.is_empty() {
             self.text(&tr!("told, and no difference:"), Role::Dim);
             self.given(&diff.told);
