@@ -99,14 +99,7 @@ fn fork_of(argument: &str, view: &View, facts: &Facts<'_>) -> Result<Command, St
 
 /// `5`, `12/5` or `0:12/5`.
 fn address(text: &str, lane: LaneId) -> Option<(LaneId, Option<EpisodeId>, StepIndex)> {
-    let (lane, rest) = match text.split_once(':') {
-        Some((typed, rest)) => (LaneId(typed.parse().ok()?), rest),
-        None => (lane, text),
-    };
-    match rest.split_once('/') {
-        Some((episode, step)) => Some((lane, Some(EpisodeId(episode.parse().ok()?)), StepIndex(step.parse().ok()?))),
-        None => Some((lane, None, StepIndex(rest.parse().ok()?))),
-    }
+    crate::event::StepAddress::parse(text, lane).map(|a| (a.lane, a.episode, a.step))
 }
 
 /// `:override action='…' result='…'`: of the decision under way.

@@ -8,8 +8,8 @@ mod tests;
 
 use super::Motion;
 use super::replay::{Scene, episodes};
-use crate::event::{EpisodeId, LaneId, Seq};
-use crate::source::diff::{Address, Decision, Difference, EpisodeDiff, Found, Mark, Saw, Token, records as in_json};
+use crate::event::{EpisodeId, LaneId, NoAddress, Seq};
+use crate::source::diff::{Address, Decision, Difference, EpisodeDiff, Found, Mark, Saw, Token, Typed, records as in_json};
 use crate::ui::backstage::Ask;
 use crate::ui::diff::{Compared, DiffAsk, DiffFile, DiffSide};
 use crate::ui::lang::tr;
@@ -150,15 +150,9 @@ fn open_file(facts: &Facts<'_>) -> Option<PathBuf> {
 }
 
 fn side_of(word: &str, facts: &Facts<'_>) -> Result<DiffSide, String> {
-    if let Ok(address) = word.parse() {
-        return Ok(DiffSide { file: open_file(facts), address: Some(address) });
-    }
-    let parts = word.rsplit_once('#').filter(|_| !Path::new(word).exists());
-    let Some((file, address)) = parts else { return Ok(DiffSide { file: Some(word.into()), address: None }) };
-    let no_episode = |_| tr!("`{text}` is no episode; write [lane:]episode, such as 3 or 1:3", text = address);
-    let address = Some(address.parse().map_err(no_episode)?);
-    let file = if file.is_empty() { open_file(facts) } else { Some(file.into()) };
-    Ok(DiffSide { file, address })
+    let no_episode = |NoAddress(text)| tr!("`{text}` is no episode; write [lane:]episode, such as 3 or 1:3", text = text);
+    let Typed { file, address } = Typed::parse(word).map_err(no_episode)?;
+    Ok(DiffSide { file: file.or_else(|| open_file(facts)), address })
 }
 
 fn here(view: &View, facts: &Facts<'_>) -> Result<DiffSide, String> {

@@ -11,7 +11,7 @@ pub use inspector::watch_lines;
 pub use transcript::{cursor_row, errors, matches, rows_at_cursor};
 
 use super::{Motion, chain, has_popups};
-use crate::event::{EpisodeId, LaneId, Seq, StepIndex};
+use crate::event::{EpisodeId, LaneId, Seq, StepAddress, StepIndex};
 use crate::source::{Beat, Book, Episode, Track};
 use crate::state::{DashState, LaneState};
 use crate::ui::backstage::Ask;
@@ -328,17 +328,10 @@ pub fn seek(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
         let Some(track) = scene.track() else { return vec![Effect::Notice(read_so_far(facts.desk))] };
         return vec![Effect::Seek(track.seq_at(t_ns))];
     }
-    let (lane, address) = match argument.split_once(':') {
-        Some((lane, rest)) => (lane.parse().ok().map(LaneId), rest),
-        None => (Some(view.lane), argument),
-    };
-    let (episode, step) = match address.split_once('/') {
-        Some((episode, step)) => (episode.parse().ok().map(EpisodeId), step),
-        None => (scene.episode().map(|(_, episode)| episode), address),
-    };
-    match (lane, episode, step.parse().ok().map(StepIndex)) {
-        (Some(lane), Some(episode), Some(step)) => vec![Effect::Replay(ReplayEffect::SeekStep(lane, episode, step))],
-        (_, _, _) => bad(),
+    let Some(StepAddress { lane, episode, step }) = StepAddress::parse(argument, view.lane) else { return bad() };
+    match episode.or_else(|| scene.episode().map(|(_, episode)| episode)) {
+        Some(episode) => vec![Effect::Replay(ReplayEffect::SeekStep(lane, episode, step))],
+        None => bad(),
     }
 }
 
