@@ -60,7 +60,7 @@ impl Engine {
         let is_over = |lane: &super::lane::Lane| {
             lane.episodes_begun > 0 && lane.script.is_empty() && matches!(lane.stand, Stand::Observe | Stand::Done)
         };
-        if !self.recital.is_some() || !is_over(&self.lanes[0]) {
+        if self.recital.is_none() || !is_over(&self.lanes[0]) {
             return;
         }
         let Some(recital) = self.recital.take() else { return };

@@ -417,7 +417,7 @@ impl App {
                     if self.source.playback().is_none() {
                         self.tell_of_breakpoint(&envelope);
                         self.tell_of_command(&envelope);
-                        self.to_branch(&envelope);
+                        self.look_at_branch(&envelope);
                         // An editor says more of what was sent from it.
                         self.form_waits_on(&envelope.event);
                         self.form_answered(&envelope.event);

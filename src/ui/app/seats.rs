@@ -179,7 +179,7 @@ impl App {
     }
 
     /// The branch with which a forked run begins is what is looked at.
-    pub(super) fn to_branch(&mut self, envelope: &Envelope) {
+    pub(super) fn look_at_branch(&mut self, envelope: &Envelope) {
         if self.desk.forking && matches!(envelope.event, Event::BranchStarted(_)) {
             self.desk.forking = false;
             self.view.lane = envelope.lane;
