@@ -4,6 +4,7 @@
 
 mod events;
 
+use base64::Engine;
 use events::Random;
 use pilothouse::event::{
     Envelope, EpisodeId, Event, LaneId, Level, LogLevel, LogLine, ManualClock, MonotonicClock, Pace, PaceChanged, RunId, RunState,
@@ -14,6 +15,8 @@ use pilothouse::journal::{
 };
 use pilothouse::source::{FrameSource, LiveSource, Playback, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -443,10 +446,22 @@ fn a_seek_uses_a_snapshot_and_believes_none_that_lies() {
     assert!(lines.iter().all(|l| !l.contains("\"capacity\"") && !l.contains("\"bytes\"")));
     let (mut recording, mut whole) = (Recording::open(&path).unwrap(), DashState::default());
     let events: Vec<_> = recording.events_from(Seq(1)).unwrap().map(Result::unwrap).collect();
+    let mut states = BTreeMap::new();
     for envelope in &events {
         whole.apply(envelope).unwrap();
         same(&recording.state_at(envelope.seq).unwrap(), &whole, "seek");
+        states.insert(envelope.seq.0, serde_json::to_string(&whole).unwrap());
     }
+    let snapshot_of = |line: &str, from: &str, to: &str| {
+        let found: serde_json::Value = serde_json::from_str(line).unwrap();
+        let state = states[&found["upto"].as_u64().unwrap()].replacen(from, to, 1);
+        let mut packed = Vec::new();
+        let mut encoder = zeekstd::EncodeOptions::new().into_encoder(&mut packed).unwrap();
+        encoder.write_all(state.as_bytes()).unwrap();
+        encoder.finish().unwrap();
+        let packed = base64::engine::general_purpose::STANDARD.encode(packed);
+        format!("{{\"k\":\"Snapshot\",\"upto\":{},\"packed\":\"{packed}\"}}", found["upto"])
+    };
     // A mark that only snapshots have shows that they are used; a false seq shows that they are not believed.
     let rewrite = |from: &str, to: &str| {
         let (mut out, mut batch) = (format!("{}\n", lines[0]), String::new());
@@ -460,7 +475,7 @@ fn a_seek_uses_a_snapshot_and_believes_none_that_lies() {
                 (prev, batch) = (crc, String::new());
             } else {
                 let snapshot = line.starts_with("{\"k\":\"Snapshot\"");
-                batch.push_str(&if snapshot { line.replacen(from, to, 1) } else { line.clone() });
+                batch.push_str(&if snapshot { snapshot_of(line, from, to) } else { line.clone() });
                 batch.push('\n');
             }
         }
@@ -470,7 +485,7 @@ fn a_seek_uses_a_snapshot_and_believes_none_that_lies() {
         recording.state_at(Seq(150)).unwrap()
     };
     assert_eq!(rewrite("\"unknown_events_total\":0", "\"unknown_events_total\":77").unknown_events_total, 77);
-    let lied = rewrite("\"state\":{\"seq\":", "\"state\":{\"seq\":1");
+    let lied = rewrite("{\"seq\":", "{\"seq\":1");
     assert_eq!((lied.seq, lied.log.len()), (Seq(150), 150));
 }
 
