@@ -2,7 +2,6 @@
 //! text whose finished message is in it.
 
 use super::blobs;
-use super::body::ZSTD_MAGIC;
 use super::frames::FRAME_BYTES;
 use super::header::Header;
 use super::integrity::Integrity;
@@ -123,20 +122,12 @@ pub fn seal(path: &Path) -> Result<Sealed, SealError> {
 pub fn leftover(path: &Path, is_removed: bool) -> Option<PathBuf> {
     let aside = names::aside(path);
     // Beside a sealed recording it may be a seal's that goes on of the plain one of its name.
-    if !aside.exists() || !is_cut_seal(&aside) || names::stem(path)? != path.file_stem()?.to_str()? {
+    if !aside.exists() || names::stem(path)? != path.file_stem()?.to_str()? {
         return None;
     }
     let _held = Held::take(path).ok()?;
     let is_gone = !is_removed || std::fs::remove_file(&aside).is_ok();
     is_gone.then_some(aside)
-}
-
-/// Whether a file may be what a seal began: nothing yet, or the beginning of a Zstandard frame.
-fn is_cut_seal(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let is_file = std::fs::symlink_metadata(path).is_ok_and(|m| m.is_file());
-    let read = is_file && File::open(path).is_ok_and(|file| file.take(ZSTD_MAGIC.len() as u64).read_to_end(&mut head).is_ok());
-    read && ZSTD_MAGIC.starts_with(&head)
 }
 
 /// The recording's files, each with the lock that its writer would hold, from before the first byte is read until the last file is removed.
