@@ -1,6 +1,6 @@
 //! `replay`: a recording in the console, as text, as JSON Lines, or verified.
 
-use super::bundle::{BundleOrigin, unpack_if_bundle};
+use super::bundle::{BundleOrigin, is_bundle, unpack_if_bundle};
 use super::cli::{GlobalArgs, ReplayArgs, VerifyArg};
 use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{configuration, environment};
@@ -26,7 +26,7 @@ pub fn replay(args: &ReplayArgs, global: &GlobalArgs) -> Outcome {
     if args.file.as_os_str() == "sample" && !args.file.exists() {
         return sample(args, &config);
     }
-    if !has_screen(args) {
+    if is_bundle(&args.file) && !has_screen(args) {
         // What is unpacked is gone with the process, also where a signal ends it. A console ends by itself.
         super::signals::remove_on_signal();
     }

@@ -11,7 +11,7 @@ mod unpack;
 pub use make::{Made, Span, Wish, make};
 pub use redact::Redactor;
 pub use temporary::Temporary;
-pub use unpack::{Unpacked, unpack_if_bundle};
+pub use unpack::{Unpacked, is_bundle, unpack_if_bundle};
 
 use super::cli::{BundleArgs, GlobalArgs};
 use super::exit::{Code, Failure, Outcome, note, say};

@@ -49,10 +49,15 @@ pub struct Unpacked {
     _scratch: Scratch,
 }
 
+/// Whether it is a ZIP file, whatever its name is.
+pub fn is_bundle(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.is_file()) && is_zip(path)
+}
+
 /// The bundle's recording; none where the file is no ZIP file at all, whatever its name is.
 pub fn unpack_if_bundle(path: &Path) -> Result<Option<Unpacked>, Failure> {
     // What can't be read is told by whoever opens it as a recording.
-    if !std::fs::metadata(path).is_ok_and(|m| m.is_file()) || !is_zip(path) {
+    if !is_bundle(path) {
         return Ok(None);
     }
     unpack(path).map(Some).map_err(|what| what.told(path))
