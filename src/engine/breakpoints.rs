@@ -38,17 +38,9 @@ struct Table {
 
 impl Table {
     fn note(&mut self, envelope: &Envelope, state: &DashState) {
-        if is_of_control(&envelope.event) {
-            return;
-        }
-        let is_of_decision = envelope.step.is_some();
         for armed in self.armed.iter_mut().filter(|armed| !armed.is_spent) {
-            // What is said of the state alone is true of a sample of the machine as well, and of the next one.
-            if !is_of_decision && !armed.condition.asks_event() {
-                continue;
-            }
-            let holds = armed.condition.matches(envelope, state);
-            if !armed.onset.note(envelope, holds) {
+            let is_asked = is_asked(envelope, armed.condition.asks_event());
+            if !is_asked || !armed.onset.note(envelope, armed.condition.matches(envelope, state)) {
                 continue;
             }
             armed.hits = armed.hits.saturating_add(1);
@@ -73,21 +65,6 @@ impl Table {
             self.hits.push(Hit { place: Place { lane: envelope.lane, episode: envelope.episode, step: envelope.step }, told });
         }
     }
-}
-
-/// Whether an event only tells what was done to the run. It hits no breakpoint: one that holds always would hold of its own hit, and of the
-/// command by which the run is to go on.
-fn is_of_control(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::BreakpointSet(_)
-            | Event::BreakpointHit(_)
-            | Event::BreakpointCleared(_)
-            | Event::CommandAccepted(_)
-            | Event::CommandRejected(_)
-            | Event::RunStateChanged(_)
-            | Event::PaceChanged(_)
-    )
 }
 
 /// All breakpoints of a run. The engine sets them and takes their hits; its journal asks them of every event.
@@ -189,10 +166,9 @@ impl Engine {
         let mut why = None;
         for Hit { place, told } in hits {
             let (number, outcome) = (told.number, told.outcome);
-            let address =
-                Envelope { seq: told.at, t_ns: 0, lane: place.lane, episode: place.episode, step: place.step, event: told.clone().into() };
             if outcome == HitOutcome::Paused && why.is_none() {
-                why = Some(format!("bp{number} holds at {}: {}", address.address(), told.when));
+                let address = address(place.lane, place.episode, place.step, told.at);
+                why = Some(format!("bp{number} holds at {address}: {}", told.when));
             }
             self.journal.append(place, told);
             let is_spent = |a: &Armed| a.number == number && a.is_spent;

@@ -531,38 +531,43 @@ impl Engine {
             progress.clear();
             // A failure pauses or ends the run, so what the other lanes of the batch said comes first.
             let mut failed: Vec<(usize, String)> = Vec::new();
+            let mut passed: Vec<(usize, Boundary)> = Vec::new();
             match self.slots[slot].policy.advance(&batch, &mut progress) {
                 Ok(()) => {
                     for (lane, what) in progress.drain(..) {
                         let index = lane.0 as usize;
-                        failed.extend(self.progress(index, what).err().map(|reason| (index, reason)));
+                        match self.progress(index, what) {
+                            Ok(boundary) => passed.extend(boundary.map(|boundary| (index, boundary))),
+                            Err(reason) => failed.push((index, reason)),
+                        }
                     }
                 }
                 Err(error) => failed.extend(batch.iter().map(|lane| (lane.0 as usize, error.to_string()))),
             }
+            // A breakpoint at what one lane said pauses the run once all have said what they were asked for.
+            passed.into_iter().for_each(|(index, boundary)| self.passed(index, boundary));
             failed.into_iter().for_each(|(index, reason)| self.fail(index, &reason));
         }
         moved
     }
 
-    fn progress(&mut self, index: usize, what: Progress) -> Result<(), String> {
+    /// Takes up what a lane's policy said; the boundary that it came to, if to any.
+    fn progress(&mut self, index: usize, what: Progress) -> Result<Option<Boundary>, String> {
         let streams = self.settings.streams;
         match what {
-            Progress::Pending => Ok(()),
+            Progress::Pending => Ok(None),
             Progress::Piece { text, token, logprob, entropy } => {
                 // A breakpoint may be about a single token.
                 let groups = self.control.pace == Pace::Max && self.control.state == RunState::Running && self.breakpoints.is_empty();
                 let group = if groups { DELTA_TOKENS_AT_MAX } else { 1 };
                 self.lanes[index].piece(&text, token, logprob, entropy)?;
                 self.lanes[index].tell(group, streams, &mut self.journal);
-                self.passed(index, Boundary::Token);
-                Ok(())
+                Ok(Some(Boundary::Token))
             }
             Progress::Done(reason) => {
                 self.lanes[index].tell(1, streams, &mut self.journal);
                 self.lanes[index].finish(reason, &mut self.journal)?;
-                self.passed(index, Boundary::Phase);
-                Ok(())
+                Ok(Some(Boundary::Phase))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Where a run is to stop.
 
-use super::{Envelope, EpisodeId, LaneId, SafeText, Seq, StepIndex};
+use super::{Envelope, EpisodeId, Event, LaneId, SafeText, Seq, StepIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -50,6 +50,23 @@ impl std::fmt::Display for Breakpoint {
         }
         Ok(())
     }
+}
+
+/// Whether a breakpoint is asked of this event. One that asks only about the state, and not about the event, is asked in decisions: it is
+/// true of a sample of the machine as well, and of the next one. What only tells what was done to the run is not asked of: what holds always
+/// would hold of its own hit, and of the command by which the run is to go on.
+pub fn is_asked(envelope: &Envelope, asks_event: bool) -> bool {
+    let is_of_control = matches!(
+        envelope.event,
+        Event::BreakpointSet(_)
+            | Event::BreakpointHit(_)
+            | Event::BreakpointCleared(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::RunStateChanged(_)
+            | Event::PaceChanged(_)
+    );
+    !is_of_control && (asks_event || envelope.step.is_some())
 }
 
 /// Where something begins to hold: not at every event of a decision in which it goes on to hold, such as `step >= 9`, but where it was false

@@ -103,11 +103,16 @@ impl Envelope {
 
     /// `[lane:]episode/step`, or `@seq` where the event belongs to no step.
     pub fn address(&self) -> String {
-        match (self.episode, self.step) {
-            (Some(e), Some(s)) if self.lane == LaneId(0) => format!("{e}/{s}"),
-            (Some(e), Some(s)) => format!("{}:{e}/{s}", self.lane),
-            (Some(_), None) | (None, Some(_)) | (None, None) => format!("@{}", self.seq),
-        }
+        address(self.lane, self.episode, self.step, self.seq)
+    }
+}
+
+/// The address of an event by its place.
+pub fn address(lane: LaneId, episode: Option<EpisodeId>, step: Option<StepIndex>, seq: Seq) -> String {
+    match (episode, step) {
+        (Some(e), Some(s)) if lane == LaneId(0) => format!("{e}/{s}"),
+        (Some(e), Some(s)) => format!("{lane}:{e}/{s}"),
+        (Some(_), None) | (None, Some(_)) | (None, None) => format!("@{seq}"),
     }
 }
 

@@ -21,11 +21,11 @@ mod telemetry;
 mod tool;
 
 pub use address::{Address, NoAddress, StepAddress};
-pub use breakpoint::{Breakpoint, Onset, PRESETS};
+pub use breakpoint::{Breakpoint, Onset, PRESETS, is_asked};
 pub use channel::{CommandSender, Inbox, Input, SendError, inbox};
 pub use clock::{Clock, ManualClock, MonotonicClock};
 pub use command::{Command, CommandId, Origin, Overriding, Pace, Request, StepUnit, Variation};
-pub use envelope::{DecodeError, Envelope};
+pub use envelope::{DecodeError, Envelope, address};
 pub use ids::{CheckpointId, EpisodeId, LaneId, RunId, Seed, Seq, StepIndex, TokenId};
 pub use kinds::*;
 pub use nearest::nearest;

@@ -7,10 +7,8 @@ use crate::config::Config;
 use crate::engine::{Recital, Recited, check_environment};
 use crate::event::*;
 use crate::journal::Recording;
+use crate::source::diff::{Decision, Story};
 use std::path::Path;
-
-/// Branches of branches are followed so far; a file may say what it will.
-const DEPTH_MAX: usize = 4_096;
 
 /// What is to be forked.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +35,7 @@ pub fn fork(path: &Path, wish: Wish, config: &Config) -> Result<Started, Failure
 
 fn recital(recording: &mut Recording, wish: Wish) -> Result<Recital, Failure> {
     let Wish { lane, episode, at, with } = wish;
-    let told = told(recording, lane, episode, 0)?;
+    let told = told(recording, Address { lane, episode })?;
     let steps = told.decisions.len() as u32;
     let last = if told.is_over { steps } else { steps + 1 };
     if at.0 == 0 || at.0 > last {
@@ -56,60 +54,72 @@ struct Told {
     is_over: bool,
 }
 
-fn told(recording: &mut Recording, lane: LaneId, episode: EpisodeId, depth: usize) -> Result<Told, Failure> {
-    let missing = || Failure::usage(format!("the recording has no episode {lane}:{episode}"));
-    let from = before_episode(recording, lane, episode)?;
-    let (mut start, mut branch, mut is_over): (Option<EpisodeStarted>, Option<BranchStarted>, bool) = (None, None, false);
-    let (mut said, mut decisions): (Option<MessageCompleted>, Vec<Recited>) = (None, Vec::new());
-    for envelope in recording.events_from(from).map_err(Failure::usage)? {
-        let envelope = envelope.map_err(Failure::usage)?;
-        if envelope.lane != lane || envelope.episode.is_none() {
-            continue;
+/// An episode with the decisions of those that it goes on from.
+fn told(recording: &mut Recording, address: Address) -> Result<Told, Failure> {
+    let (mut began, mut story) = story(recording, address)?;
+    let start = story.started.clone().ok_or_else(|| missing(address))?;
+    let is_over = story.end.as_ref().is_some_and(|end| end.ending != EpisodeEnding::Aborted);
+    let (mut decisions, mut seed, mut before) = (recited(&story, None)?, None, None::<StepIndex>);
+    while let Some(branch) = story.branch.take() {
+        seed = seed.or(branch.with.seed);
+        before = Some(before.map_or(branch.at_step, |step| step.min(branch.at_step)));
+        let parent = Address { lane: branch.parent_lane, episode: branch.parent };
+        let (parent_began, of_parent) = self::story(recording, parent)?;
+        // So this ends, whatever a file says.
+        if parent_began >= began {
+            return Err(Failure::usage(format!("a branch goes on from episode {parent}, which began later: that is no recording of ours")));
         }
-        if envelope.episode > Some(episode) {
-            break;
-        }
-        if envelope.episode < Some(episode) {
-            continue;
-        }
-        if let Event::EpisodeStarted(e) = &envelope.event {
-            start = Some(e.clone());
-        } else if let Event::BranchStarted(e) = &envelope.event {
-            branch = Some(e.clone());
-        } else if let Event::MessageCompleted(e) = &envelope.event {
-            said = Some(e.clone());
-        } else if let Event::TransitionRecorded(e) = &envelope.event {
-            let message = said.take().ok_or_else(|| Failure::usage(format!("event {}: a decision without its message", envelope.seq)))?;
-            decisions.push(Recited { message, action: e.action.clone(), state_hash: e.state_hash });
-        } else if let Event::EpisodeEnded(e) = &envelope.event {
-            is_over = e.ending != EpisodeEnding::Aborted;
-            break;
-        } else if matches!(envelope.event, Event::Elided(_)) {
-            return Err(Failure::usage(format!("event {}: a part of the episode is missing", envelope.seq)));
-        }
+        decisions.splice(..0, recited(&of_parent, before)?);
+        (began, story) = (parent_began, of_parent);
     }
-    let start = start.ok_or_else(missing)?;
-    let mut sampling_seed = start.seed;
-    if let Some(branch) = branch {
-        if depth == DEPTH_MAX {
-            return Err(Failure::usage(format!("{DEPTH_MAX} branches of each other and more: that is no recording of ours")));
-        }
-        let parent = told_of_parent(recording, &branch, depth)?;
-        sampling_seed = branch.with.seed.unwrap_or(parent.sampling_seed);
-        decisions.splice(..0, parent.decisions);
+    if let Some(lacking) = (1..).zip(&decisions).find_map(|(wanted, (step, _))| (*step != StepIndex(wanted)).then_some(wanted)) {
+        return Err(Failure::usage(format!(
+            "step {lacking} of episode {address}, or of one that it goes on from, is not in the recording"
+        )));
     }
-    Ok(Told { start, sampling_seed, decisions, is_over })
+    let sampling_seed = seed.unwrap_or(start.seed);
+    Ok(Told { start, sampling_seed, decisions: decisions.into_iter().map(|(_, decision)| decision).collect(), is_over })
 }
 
-/// The parent's decisions up to where the branch parts from it.
-fn told_of_parent(recording: &mut Recording, branch: &BranchStarted, depth: usize) -> Result<Told, Failure> {
-    let mut parent = told(recording, branch.parent_lane, branch.parent, depth + 1)?;
-    let before = branch.at_step.0.saturating_sub(1) as usize;
-    if parent.decisions.len() < before {
-        return Err(Failure::usage(format!("episode {}:{} lacks steps before {}", branch.parent_lane, branch.parent, branch.at_step)));
+fn missing(address: Address) -> Failure {
+    Failure::usage(format!("the recording has no episode {}:{}", address.lane, address.episode))
+}
+
+/// One episode as it is recorded, and the event with which it begins.
+fn story(recording: &mut Recording, address: Address) -> Result<(Seq, Story), Failure> {
+    let Address { lane, episode } = address;
+    let from = before_episode(recording, lane, episode)?;
+    let (mut began, mut story) = (None, Story { address, ..Story::default() });
+    for envelope in recording.events_from(from).map_err(Failure::usage)? {
+        let envelope = envelope.map_err(Failure::usage)?;
+        let of_lane = envelope.episode.filter(|_| envelope.lane == lane);
+        match of_lane {
+            Some(of) if of > episode => break,
+            Some(of) if of == episode => {
+                began.get_or_insert(envelope.seq);
+                story.note(&envelope);
+            }
+            Some(_) | None => {}
+        }
+        if story.end.is_some() {
+            break;
+        }
     }
-    parent.decisions.truncate(before);
-    Ok(parent)
+    began.map(|began| (began, story)).ok_or_else(|| missing(address))
+}
+
+/// The decisions that were made, before a step where one is named.
+fn recited(story: &Story, before: Option<StepIndex>) -> Result<Vec<(StepIndex, Recited)>, Failure> {
+    let made = story.decisions.iter().filter(|d| before.is_none_or(|step| d.step < step));
+    let recited = |decision: &Decision| {
+        let transition = decision.transition.as_ref()?;
+        let Some(message) = decision.message.clone() else {
+            let address = story.address;
+            return Some(Err(Failure::usage(format!("step {} of episode {address} has no message in the recording", decision.step))));
+        };
+        Some(Ok((decision.step, Recited { message, action: transition.action.clone(), state_hash: transition.state_hash })))
+    };
+    made.filter_map(recited).collect()
 }
 
 #[cfg(test)]
@@ -182,30 +192,59 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_branch_of_a_branch_has_the_steps_of_both_that_it_goes_on_from() {
+    /// The last of lanes each of which goes on from the one that `parent` says, before the step that stands there.
+    fn told_of(branches: &[(u32, u32)], parent: impl Fn(u32) -> u32) -> Result<Told, Failure> {
         let of = recorded("failure").events_from(Seq(1)).unwrap().map(|e| Envelope::clone(&e.unwrap())).collect();
         let mut made = Made { of, events: Vec::new() };
         let start = made.find(|e| if let Event::EpisodeStarted(e) = e { Some(e.clone()) } else { None });
-        for (lane, at) in [(0, 1), (1, 3), (2, 4)] {
-            made.add(lane, 0, start.clone().into());
-            if lane > 0 {
-                // The first branch has a seed of its own, which the second one goes on with.
-                let with = Variation { seed: (lane == 1).then_some(Seed(9)), ..Variation::default() };
-                let (parent_lane, parent, at_step, cause) = (LaneId(lane - 1), EpisodeId(1), StepIndex(at), BranchCause::Fork);
+        for (lane, at) in branches {
+            made.add(*lane, 0, start.clone().into());
+            if *lane > 0 {
+                // The first branch has a seed of its own, which those that go on from it keep.
+                let with = Variation { seed: (*lane == 1).then_some(Seed(9)), ..Variation::default() };
+                let (parent_lane, parent, at_step, cause) = (LaneId(parent(*lane)), EpisodeId(1), StepIndex(*at), BranchCause::Fork);
                 let (state_hash, reward_sum, discounted_sum) = (0, 0.0, 0.0);
                 let branch = BranchStarted { parent_lane, parent, at_step, cause, with, state_hash, reward_sum, discounted_sum };
-                made.add(lane, 0, branch.into());
+                made.add(*lane, 0, branch.into());
             }
-            (at..=5).for_each(|step| made.decide(lane, step));
+            (*at..=5).for_each(|step| made.decide(*lane, step));
         }
         let header = std::fs::read_to_string(recorded("failure").path()).unwrap().lines().next().unwrap().to_owned();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("nested.jsonl");
         let lines = made.events.iter().map(|e| serde_json::to_string(e).unwrap());
         std::fs::write(&path, std::iter::once(header).chain(lines).collect::<Vec<_>>().join("\n") + "\n").unwrap();
-        let told = told(&mut Recording::open(&path).unwrap(), LaneId(2), EpisodeId(1), 0).unwrap();
-        let said: Vec<u32> = told.decisions.iter().map(|d| d.message.token_ids[0].0).collect();
-        assert_eq!((said, told.sampling_seed), (vec![1, 2, 13, 24, 25], Seed(9)));
+        let lane = LaneId(branches[branches.len() - 1].0);
+        told(&mut Recording::open(&path).unwrap(), Address { lane, episode: EpisodeId(1) })
+    }
+
+    fn said(told: &Told) -> Vec<u32> {
+        told.decisions.iter().map(|d| d.message.token_ids[0].0).collect()
+    }
+
+    #[test]
+    fn a_branch_of_a_branch_has_the_steps_of_both_that_it_goes_on_from() {
+        let told = told_of(&[(0, 1), (1, 3), (2, 4)], |lane| lane - 1).unwrap();
+        assert_eq!((said(&told), told.sampling_seed), (vec![1, 2, 13, 24, 25], Seed(9)));
+        // One that parts before its parent did has nothing of it.
+        let told = told_of(&[(0, 1), (1, 4), (2, 2)], |lane| lane - 1).unwrap();
+        assert_eq!(said(&told), [1, 22, 23, 24, 25]);
+    }
+
+    #[test]
+    fn however_many_branches_go_on_from_each_other_they_are_followed_and_a_ring_of_them_is_refused() {
+        let deep: Vec<(u32, u32)> = std::iter::once((0, 1)).chain((1..=300).map(|lane| (lane, 2))).collect();
+        let told = told_of(&deep, |lane| lane - 1).unwrap();
+        assert_eq!(said(&told), [1, 3002, 3003, 3004, 3005]);
+        for parent in [|lane: u32| lane, |lane: u32| lane + 1] {
+            let refused = told_of(&[(2, 2), (1, 3)], parent).map(|_| ()).unwrap_err().message;
+            assert!(refused.contains("no recording of ours") || refused.contains("no episode"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_the_recording_lacks_is_named() {
+        let refused = told_of(&[(0, 3)], |lane| lane).map(|_| ()).unwrap_err().message;
+        assert!(refused.contains("step 1 of episode"), "{refused}");
     }
 }

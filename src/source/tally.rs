@@ -1,6 +1,6 @@
 //! Where in a recording something holds: found by reading all of it, a little at a time.
 
-use crate::event::{Envelope, Event, LaneId, Onset, Seq};
+use crate::event::{Envelope, Event, LaneId, Onset, Seq, is_asked};
 use crate::state::{DashState, LaneState, Row, RowKind};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,10 +20,9 @@ pub trait Probe: Send + Sync {
         true
     }
 
-    /// Whether a breakpoint hits here: by the rule of a run that goes on. What is said of the state alone is true of a sample of the machine
-    /// as well, and of the next one.
+    /// Whether a breakpoint hits here: by the rule of a run that goes on.
     fn begins(&self, onset: &mut Onset, envelope: &Envelope, state: &DashState) -> bool {
-        (envelope.step.is_some() || self.asks_event()) && onset.note(envelope, self.holds(envelope, state))
+        is_asked(envelope, self.asks_event()) && onset.note(envelope, self.holds(envelope, state))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LastHit, LogRow, Mark, MarkKind, MemoryRow, Outcome, Ring, Row,
-    RowKind, SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
+    BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Ring, Row, RowKind,
+    SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
     AlertState, BranchStarted, BreakpointHit, BreakpointSet, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, EpisodeId,
@@ -312,8 +312,7 @@ impl DashState {
 
     fn breakpoint_hit(&mut self, envelope: &Envelope, e: &BreakpointHit) {
         if let Some(row) = self.breakpoints.get_mut(&e.number) {
-            let (lane, episode, step) = (envelope.lane, envelope.episode, envelope.step);
-            (row.hits, row.last) = (e.hits, Some(LastHit { seq: e.at, lane, episode, step }));
+            (row.hits, row.last) = (e.hits, Some(e.at));
         }
         if e.outcome == HitOutcome::Paused {
             // Of several at one place the first is why it stands still.

@@ -22,7 +22,7 @@ pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
 use crate::event::{
     AlertStateChanged, BranchStarted, Breakpoint, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, LaneId,
-    LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, StepIndex, TelemetrySampled, UpdateCompleted,
+    LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -112,17 +112,8 @@ pub struct BranchRow {
 pub struct BreakpointRow {
     pub breakpoint: Breakpoint,
     pub hits: u64,
-    pub last: Option<LastHit>,
-}
-
-/// Where a breakpoint held last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LastHit {
-    pub seq: Seq,
-    pub lane: LaneId,
-    /// Unset where the event belongs to none.
-    pub episode: Option<EpisodeId>,
-    pub step: Option<StepIndex>,
+    /// The event at which it held last.
+    pub last: Option<Seq>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

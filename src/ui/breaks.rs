@@ -132,7 +132,7 @@ fn listed(facts: &Facts<'_>, lane: LaneId) -> Vec<String> {
 fn line(number: u32, row: &BreakpointRow) -> String {
     let held = match &row.last {
         None => tr!("hit 0 times"),
-        Some(hit) => tr!("hit {times}, last at event {last}", times = format::counted(row.hits, "time"), last = hit.seq),
+        Some(last) => tr!("hit {times}, last at event {last}", times = format::counted(row.hits, "time"), last = last),
     };
     format!("bp{number}  {}  {held}", row.breakpoint)
 }

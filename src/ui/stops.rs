@@ -39,6 +39,11 @@ impl Probe for At {
     fn asks_state(&self) -> bool {
         false
     }
+
+    /// A place is one whatever happened there.
+    fn begins(&self, _: &mut Onset, envelope: &Envelope, state: &DashState) -> bool {
+        self.holds(envelope, state)
+    }
 }
 
 /// A breakpoint or a watched expression.

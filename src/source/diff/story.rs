@@ -129,7 +129,8 @@ impl Story {
         self.end.as_ref().map(|e| e.episode_return).or_else(|| last().map(|t| t.reward_sum))
     }
 
-    pub(super) fn note(&mut self, envelope: &Envelope) {
+    /// Takes up the next event of the episode.
+    pub fn note(&mut self, envelope: &Envelope) {
         let event = &envelope.event;
         if let Event::EpisodeStarted(e) = event {
             self.started = Some(e.clone());

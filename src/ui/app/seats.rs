@@ -1,7 +1,9 @@
 //! Where the operator sits: at the live run or at a recording, and what is found out there beside the fold.
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
-use crate::event::{BranchCause, Breakpoint, Command, Envelope, EpisodeId, Event, HitOutcome, LaneId, Origin, RunState, Seq};
+use crate::event::{
+    BranchCause, BranchStarted, Breakpoint, Command, CommandAccepted, Envelope, EpisodeId, Event, HitOutcome, LaneId, Origin, RunState, Seq,
+};
 use crate::source::{Errors, Frame, FrameSource, Playback, Probe, Quest, SourceError, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
@@ -149,29 +151,16 @@ impl App {
 
     /// What became of a command that was typed here; what shows by itself is not told.
     pub(super) fn tell_of_command(&mut self, envelope: &Envelope) {
-        let told = match &envelope.event {
-            Event::CommandRejected(e) if e.origin != Origin::Console && !self.desk.forking => None,
-            Event::CommandRejected(e) => Some(tr!("refused: {reason}", reason = e.reason)),
+        let told = if let Event::CommandRejected(e) = &envelope.event {
+            let is_ours = e.origin == Origin::Console || std::mem::take(&mut self.desk.forking);
+            is_ours.then(|| tr!("refused: {reason}", reason = e.reason))
+        } else if let Event::BranchStarted(e) = &envelope.event {
             // That a recording's fork is there was told with it.
-            Event::BranchStarted(_) if self.desk.forking => None,
-            Event::BranchStarted(e) => {
-                let (lane, step) = (envelope.lane, e.at_step);
-                let parent = format!("{}:{}", e.parent_lane, e.parent);
-                Some(match e.cause {
-                    BranchCause::Fork => {
-                        tr!("lane {lane} goes on from {parent} before step {step}", lane = lane, parent = parent, step = step)
-                    }
-                    BranchCause::Rewind => tr!("back before step {step}; o edits what it does, space goes on", step = step),
-                })
-            }
-            Event::CommandAccepted(e) => {
-                if let Command::Override { with, .. } = &e.command {
-                    Some(tr!("the decision does{with}", with = with))
-                } else {
-                    None
-                }
-            }
-            _ => None,
+            (!self.desk.forking).then(|| told_of_branch(envelope.lane, e))
+        } else if let Event::CommandAccepted(CommandAccepted { command: Command::Override { with, .. }, .. }) = &envelope.event {
+            Some(tr!("the decision does{with}", with = with))
+        } else {
+            None
         };
         if let Some(told) = told {
             self.notice = told;
@@ -564,6 +553,17 @@ fn carried(view: &View) -> View {
         replay: ReplayView { filter: view.replay.filter.clone(), sort: view.replay.sort, ..ReplayView::default() },
         diff: view.diff.clone(),
         ..View::default()
+    }
+}
+
+fn told_of_branch(lane: LaneId, branch: &BranchStarted) -> String {
+    let step = branch.at_step;
+    match branch.cause {
+        BranchCause::Fork => {
+            let parent = format!("{}:{}", branch.parent_lane, branch.parent);
+            tr!("lane {lane} goes on from {parent} before step {step}", lane = lane, parent = parent, step = step)
+        }
+        BranchCause::Rewind => tr!("back before step {step}; o edits what it does, space goes on", step = step),
     }
 }
 
