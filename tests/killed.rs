@@ -7,9 +7,9 @@
 
 mod events;
 
-use events::Random;
+use events::{Random, header};
 use pilothouse::event::*;
-use pilothouse::journal::{Header, HeaderEnv, Journal, Recorder, RecorderSettings, Recording, leftover, seal};
+use pilothouse::journal::{Journal, Recorder, RecorderSettings, Recording, leftover, seal};
 use pilothouse::state::DashState;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -30,24 +30,6 @@ const RECORDER_TURNS: usize = 3_000_000;
 const SEALER_TURNS: usize = 12_000_000;
 /// A text that lies beside the recording.
 const LONG_BYTES: usize = 70_000;
-
-fn header() -> Header {
-    Header {
-        fmt: "pilothouse-rec".into(),
-        v: [1, 0],
-        id: RunId::from("01J00000000000000000000000"),
-        started: "2026-01-01T00:00:00Z".into(),
-        build: "test".into(),
-        env: HeaderEnv { name: "ops".into(), version: "1".into(), params_sha256: "ab".into() },
-        level: Level::L1,
-        seed: Seed(1),
-        config_sha256: "cd".into(),
-        checkpoint: None,
-        lanes: 3,
-        redaction: "v1".into(),
-        cpu: vec![],
-    }
-}
 
 /// The events of a seed, the same whoever makes them.
 struct Made {
@@ -80,7 +62,7 @@ fn recorder(path: &Path) -> Recorder {
     // Commits and snapshots so often that there is always one under way.
     let (commit_interval, snapshot_factor, snapshot_bytes_min) = (Duration::from_millis(1), 0, 16 * 1024);
     let settings = RecorderSettings { commit_interval, snapshot_factor, snapshot_bytes_min, ..RecorderSettings::default() };
-    Recorder::with_settings(path, &header(), settings).unwrap()
+    Recorder::with_settings(path, &header(1), settings).unwrap()
 }
 
 #[test]

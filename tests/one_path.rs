@@ -5,14 +5,12 @@
 mod events;
 
 use base64::Engine;
-use events::Random;
+use events::{Random, header};
 use pilothouse::event::{
-    Envelope, EpisodeId, Event, LaneId, Level, LogLevel, LogLine, ManualClock, MonotonicClock, Pace, PaceChanged, RunId, RunState,
-    RunStateChanged, Seed, Seq, StepIndex,
+    Envelope, EpisodeId, Event, LaneId, LogLevel, LogLine, ManualClock, MonotonicClock, Pace, PaceChanged, RunState, RunStateChanged, Seq,
+    StepIndex,
 };
-use pilothouse::journal::{
-    Delivery, Header, HeaderEnv, Hub, Integrity, Journal, Place, Recorder, RecorderSettings, Recording, Subscription,
-};
+use pilothouse::journal::{Delivery, Hub, Integrity, Journal, Place, Recorder, RecorderSettings, Recording, Subscription};
 use pilothouse::source::{FrameSource, LiveSource, Playback, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
 use std::collections::BTreeMap;
@@ -28,24 +26,6 @@ const COMMIT_INTERVAL: Duration = Duration::from_secs(600);
 /// A snapshot after so many bytes of events.
 fn snapshots_each(bytes: usize) -> RecorderSettings {
     RecorderSettings { commit_interval: COMMIT_INTERVAL, snapshot_factor: 0, snapshot_bytes_min: bytes, ..RecorderSettings::default() }
-}
-
-fn header(seed: u64) -> Header {
-    Header {
-        fmt: "pilothouse-rec".into(),
-        v: [1, 0],
-        id: RunId::from("01J00000000000000000000000"),
-        started: "2026-01-01T00:00:00Z".into(),
-        build: "test".into(),
-        env: HeaderEnv { name: "ops".into(), version: "1".into(), params_sha256: "ab".into() },
-        level: Level::L1,
-        seed: Seed(seed),
-        config_sha256: "cd".into(),
-        checkpoint: None,
-        lanes: 3,
-        redaction: "v1".into(),
-        cpu: vec!["avx2".into()],
-    }
 }
 
 fn fold(state: &mut DashState, delivery: Delivery) {

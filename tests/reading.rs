@@ -5,11 +5,9 @@
 
 mod events;
 
-use events::Random;
+use events::{Random, header};
 use pilothouse::event::*;
-use pilothouse::journal::{
-    Glance, Header, HeaderEnv, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, files_of, leftover, seal,
-};
+use pilothouse::journal::{Glance, Integrity, Journal, Recorder, RecorderSettings, Recording, SealError, files_of, leftover, seal};
 use pilothouse::source::{Errors, Frame, FrameSource, Playback, Quest, RecordingSource, SourceStatus};
 use pilothouse::state::DashState;
 use std::path::Path;
@@ -19,24 +17,6 @@ use std::time::Duration;
 /// Another block of the recording stands somewhere once more.
 const MOVED: usize = 7;
 const UNITS: [StepUnit; 4] = [StepUnit::Token, StepUnit::Phase, StepUnit::Decision, StepUnit::Episode];
-
-fn header(seed: u64) -> Header {
-    Header {
-        fmt: "pilothouse-rec".into(),
-        v: [1, 0],
-        id: RunId::from("01J00000000000000000000000"),
-        started: "2026-01-01T00:00:00Z".into(),
-        build: "test".into(),
-        env: HeaderEnv { name: "ops".into(), version: "1".into(), params_sha256: "ab".into() },
-        level: Level::L1,
-        seed: Seed(seed),
-        config_sha256: "cd".into(),
-        checkpoint: None,
-        lanes: 3,
-        redaction: "v1".into(),
-        cpu: vec![],
-    }
-}
 
 /// A recording of random events, with a commit and a snapshot now and then. Its lines.
 fn record(path: &Path, seed: u64, events: usize) -> Vec<Vec<u8>> {

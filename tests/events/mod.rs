@@ -1,8 +1,27 @@
 //! Random runs: every kind of event, in orders that a run would hardly have, with text and numbers that are hard to keep.
 
 use pilothouse::event::*;
-use pilothouse::journal::Place;
+use pilothouse::journal::{Header, HeaderEnv, Place};
 use serde_json::json;
+
+/// Of a recording of such a run.
+pub fn header(seed: u64) -> Header {
+    Header {
+        fmt: "pilothouse-rec".into(),
+        v: [1, 0],
+        id: RunId::from("01J00000000000000000000000"),
+        started: "2026-01-01T00:00:00Z".into(),
+        build: "test".into(),
+        env: HeaderEnv { name: "ops".into(), version: "1".into(), params_sha256: "ab".into() },
+        level: Level::L1,
+        seed: Seed(seed),
+        config_sha256: "cd".into(),
+        checkpoint: None,
+        lanes: 3,
+        redaction: "v1".into(),
+        cpu: vec!["avx2".into()],
+    }
+}
 
 /// SplitMix64: small, and the same everywhere.
 pub struct Random(pub u64);

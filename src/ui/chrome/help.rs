@@ -23,17 +23,7 @@ pub struct Help {
 
 /// The heading of an entry.
 fn heading(entry: &Entry) -> String {
-    match entry.scope {
-        Scope::Anywhere => lang::text(topic(entry.action).title()),
-        Scope::Chain
-        | Scope::Chart
-        | Scope::List
-        | Scope::Checkpoints
-        | Scope::Alerts
-        | Scope::Episodes
-        | Scope::Diff
-        | Scope::Branches => lang::text(entry.scope.place()),
-    }
+    lang::text(if entry.scope == Scope::Anywhere { topic(entry.action).title() } else { entry.scope.place() })
 }
 
 /// Its page of the menu, or the one that it would be on if there were room.
@@ -60,17 +50,8 @@ pub fn entries(filter: &str, keys: &KeyMap) -> Vec<&'static Entry> {
         filter.split_whitespace().all(|word| text.contains(word))
     };
     let mut found: Vec<&Entry> = ACTIONS.iter().filter(holds).collect();
-    let rank = |e: &&Entry| match e.scope {
-        Scope::Anywhere => (0, Group::ALL.iter().position(|g| *g == topic(e.action)).unwrap_or(Group::ALL.len())),
-        Scope::Chain
-        | Scope::Chart
-        | Scope::List
-        | Scope::Checkpoints
-        | Scope::Alerts
-        | Scope::Episodes
-        | Scope::Diff
-        | Scope::Branches => (1, e.scope as usize),
-    };
+    let of_topic = |e: &Entry| Group::ALL.iter().position(|g| *g == topic(e.action)).unwrap_or(Group::ALL.len());
+    let rank = |e: &&Entry| if e.scope == Scope::Anywhere { (0, of_topic(e)) } else { (1, e.scope as usize) };
     found.sort_by_key(rank);
     found
 }
