@@ -19,6 +19,7 @@ mod export;
 mod find;
 mod form;
 mod form_file;
+mod groups;
 pub mod keymap;
 pub mod lang;
 mod line;
