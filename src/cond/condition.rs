@@ -193,7 +193,9 @@ impl Condition {
 }
 
 fn seen_as(name: String, value: &serde_json::Value) -> Seen {
-    let mut text = value.to_string();
+    // Six digits say as much as seventeen; the event itself has them all.
+    let short = value.as_f64().filter(|_| value.is_f64()).and_then(|x| format!("{x:.5e}").parse::<f64>().ok());
+    let mut text = short.map_or_else(|| value.to_string(), |x| x.to_string());
     if let Some((at, _)) = text.char_indices().nth(SEEN_CHARS_MAX) {
         text.truncate(at);
         text.push_str("..");
@@ -328,6 +330,8 @@ mod tests {
             r#"kind="TransitionRecorded" tool.args={"service":"checkout","to":4}"#
         );
         assert_eq!(why("obs['a.p95'] > 1.0 || step == 4"), "step=4");
+        let seen = |reward: f64| Condition::compile("reward < 9.0").unwrap().why(&transition(reward), &DashState::default());
+        assert_eq!([0.16999999999999998, -1e-9 / 3.0, 2.0].map(|x| seen(x)[0].value.to_string()), ["0.17", "-0.000000000333333", "2"]);
         let text = format!("text != '{}'", "x".repeat(10));
         let said = at(LogLine { level: LogLevel::Info, target: SafeText::new("t"), text: SafeText::from("y".repeat(4000)) });
         let seen = Condition::compile(&text).unwrap().why(&said, &DashState::default());
