@@ -4,6 +4,7 @@
 //! `tests/layers.rs` enforces the table.
 
 pub mod agent;
+pub mod alert;
 pub mod checkpoint;
 pub mod cond;
 pub mod config;
@@ -12,7 +13,9 @@ pub mod env;
 pub mod event;
 pub mod journal;
 pub mod learn;
+pub mod metrics;
 pub mod model;
+pub mod net;
 pub mod reward;
 pub mod run;
 pub mod source;

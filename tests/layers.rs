@@ -61,6 +61,8 @@ const OWNED_CRATES: &[(&str, &[&str])] = &[
     ("llguidance", &["model"]),
     ("tokenizers", &["model"]),
     ("reqwest", &["net"]),
+    ("promql_parser", &["alert"]),
+    ("axum", &["serve"]),
     ("nvml_wrapper", &["telemetry"]),
     ("sysinfo", &["telemetry"]),
     ("cel", &["cond"]),

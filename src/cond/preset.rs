@@ -84,8 +84,13 @@ mod tests {
         let update = |approx_kl| UpdateCompleted { approx_kl, ..UpdateCompleted::default() };
         assert!(holds("kl-above 0.1", update(Some(0.2)).into(), &none));
         assert!(!holds("kl-above 0.1", update(Some(0.1)).into(), &none) && !holds("kl-above 0.1", update(None).into(), &none));
-        let alert =
-            |state| AlertStateChanged { rule: SafeText::new("r"), state, severity: SafeText::new("warn"), summary: SafeText::default() };
+        let alert = |state| AlertStateChanged {
+            rule: SafeText::new("r"),
+            state,
+            severity: SafeText::new("warn"),
+            summary: SafeText::default(),
+            detail: None,
+        };
         assert!(holds("alert", alert(AlertState::Firing).into(), &none) && !holds("alert", alert(AlertState::Pending).into(), &none));
     }
 

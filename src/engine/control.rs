@@ -77,6 +77,8 @@ impl Control {
             | Command::Override { .. }
             | Command::Break { .. }
             | Command::Unbreak { .. }
+            | Command::Silence(_)
+            | Command::Unsilence { .. }
             | Command::Reseed { .. }
             | Command::Shutdown => None,
         }

@@ -6,6 +6,7 @@ use super::lane::{Boundary, DELTA_TOKENS_AT_MAX, Lane, Stand};
 use super::provider::{Load, LoadedPolicy, Loader, PolicyProvider};
 use super::recital::Recital;
 use super::settings::{AgentKind, EngineSettings, episode_seed};
+use super::silences::Silences;
 use crate::agent::{Policy, Progress};
 use crate::env::Environment;
 use crate::event::*;
@@ -48,6 +49,7 @@ pub struct Engine {
     pub(super) serving: Option<u64>,
     recorder_failed: bool,
     pub(super) breakpoints: Breakpoints,
+    pub(super) silences: Silences,
     /// An episode of a recording with which the run begins; unset once its branch has begun.
     pub(super) recital: Option<Box<Recital>>,
     /// It waits for more once all lanes are done.
@@ -74,6 +76,7 @@ impl Engine {
         journal.watch(breakpoints.watcher());
         let mut engine = Self {
             breakpoints,
+            silences: Silences::default(),
             recital: None,
             stays: false,
             control: Control::new(settings.pace),
@@ -257,6 +260,8 @@ impl Engine {
             Command::Override { lane, with } => drop(self.lanes[lane.0 as usize].override_with(with)),
             Command::Break { number, breakpoint } => self.set_breakpoint(number, breakpoint),
             Command::Unbreak { number } => self.clear_breakpoints(number),
+            Command::Silence(silence) => self.silence(silence),
+            Command::Unsilence { id } => self.unsilence(id),
             Command::Reseed { seed } => self.reseed(seed),
             Command::Shutdown => self.shut_down("by command"),
         }
@@ -281,6 +286,8 @@ impl Engine {
             Command::Break { number, breakpoint } => self.breakpoints.objection(*number, breakpoint),
             Command::Reseed { .. } if self.stays => Some("this run plays branches of a recorded episode, and none of its own".into()),
             Command::Unbreak { number: Some(number) } => self.breakpoints.objection_to_number(*number),
+            Command::Silence(silence) => self.silences.objection(silence),
+            Command::Unsilence { id } => self.silences.objection_to_id(id),
             Command::Resume | Command::Step { .. } if self.slots.is_empty() && matches!(self.settings.agent, AgentKind::Model(_)) => {
                 Some("no policy is ready yet".into())
             }
@@ -610,5 +617,11 @@ fn policy_state(state: PolicyState, checkpoint: Option<CheckpointId>, detail: Sa
 }
 
 fn recorder_alert(state: AlertState, summary: &str) -> AlertStateChanged {
-    AlertStateChanged { rule: SafeText::new(RECORDER_ALERT), state, severity: SafeText::new("critical"), summary: SafeText::new(summary) }
+    AlertStateChanged {
+        rule: SafeText::new(RECORDER_ALERT),
+        state,
+        severity: SafeText::new("critical"),
+        summary: SafeText::new(summary),
+        detail: None,
+    }
 }

@@ -13,6 +13,7 @@ mod past;
 mod provider;
 mod recital;
 mod settings;
+mod silences;
 mod verify;
 
 pub use crank::Engine;

@@ -65,6 +65,8 @@ pub fn is_asked(envelope: &Envelope, asks_event: bool) -> bool {
             | Event::CommandRejected(_)
             | Event::RunStateChanged(_)
             | Event::PaceChanged(_)
+            | Event::SilenceSet(_)
+            | Event::SilenceEnded(_)
     );
     !is_of_control && (asks_event || envelope.step.is_some())
 }

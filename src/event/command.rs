@@ -1,6 +1,6 @@
 //! What an operator may ask of the engine. Commands are imperative; the answer is an event.
 
-use super::{Breakpoint, CheckpointId, EpisodeId, LaneId, SafeText, Seed, StepIndex, ToolCall};
+use super::{Breakpoint, CheckpointId, EpisodeId, LaneId, SafeText, Seed, Silence, SilenceKind, StepIndex, ToolCall};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -199,6 +199,12 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         number: Option<u32>,
     },
+    /// Alerts that meet the matchers tell nobody for a while.
+    Silence(Silence),
+    /// End a silence.
+    Unsilence {
+        id: SafeText,
+    },
     /// End the episodes that run and begin anew from this seed.
     Reseed {
         seed: Seed,
@@ -225,6 +231,15 @@ impl std::fmt::Display for Command {
             Command::Break { number: Some(number), breakpoint } => write!(f, "bp{number} breaks at {breakpoint}"),
             Command::Unbreak { number: None } => f.write_str("take all breakpoints away"),
             Command::Unbreak { number: Some(number) } => write!(f, "take bp{number} away"),
+            Command::Silence(silence) => {
+                let matchers: Vec<String> = silence.matchers.iter().map(ToString::to_string).collect();
+                let verb = match silence.kind {
+                    SilenceKind::Silence => "silence",
+                    SilenceKind::Acknowledgement => "acknowledge",
+                };
+                write!(f, "{verb} {}", matchers.join(","))
+            }
+            Command::Unsilence { id } => write!(f, "end silence {id}"),
             Command::Reseed { seed } => write!(f, "seed {seed}"),
             Command::Shutdown => f.write_str("shut down"),
         }

@@ -2,8 +2,9 @@
 
 use super::num;
 use super::{
-    Breakpoint, CheckpointId, Command, CommandId, EpisodeId, ErrorType, GpuStatus, HostSample, LaneId, Level, Observation,
-    ObservationField, Origin, Pace, Route, RunId, SafeText, Seed, StepIndex, TokenId, ToolCall, ToolSpec, Variation,
+    AlertNotified, AlertStateChanged, Breakpoint, CheckpointId, Command, CommandId, EpisodeId, ErrorType, GpuStatus, HostSample, LaneId,
+    Level, Observation, ObservationField, Origin, Pace, Route, RuleEvaluated, RulesLoaded, RunId, SafeText, Seed, SilenceEnded, SilenceSet,
+    StepIndex, TargetScraped, TokenId, ToolCall, ToolSpec, Variation,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -82,7 +83,13 @@ events! {
     UpdateCompleted,
     EvaluationCompleted,
     TelemetrySampled,
+    TargetScraped,
+    RulesLoaded,
+    RuleEvaluated,
     AlertStateChanged,
+    AlertNotified,
+    SilenceSet,
+    SilenceEnded,
     CommandAccepted,
     CommandRejected,
     SinkFailed,
@@ -545,24 +552,6 @@ pub struct EvaluationCompleted {
 pub struct TelemetrySampled {
     pub host: HostSample,
     pub gpu: GpuStatus,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AlertState {
-    Inactive,
-    Pending,
-    Firing,
-    Resolved,
-}
-
-/// An alert of this process, such as a recorder that fails.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AlertStateChanged {
-    pub rule: SafeText,
-    pub state: AlertState,
-    pub severity: SafeText,
-    pub summary: SafeText,
 }
 
 /// A breakpoint was set, or the one of this number changed.

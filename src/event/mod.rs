@@ -5,6 +5,7 @@
 //! Test: `cargo test --lib event::`.
 
 mod address;
+mod alert;
 mod breakpoint;
 mod channel;
 mod clock;
@@ -21,6 +22,7 @@ mod telemetry;
 mod tool;
 
 pub use address::{Address, NoAddress, StepAddress};
+pub use alert::*;
 pub use breakpoint::{Breakpoint, Onset, PRESETS, is_asked};
 pub use channel::{CommandSender, Inbox, Input, SendError, inbox};
 pub use clock::{Clock, ManualClock, MonotonicClock};

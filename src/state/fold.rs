@@ -252,8 +252,28 @@ impl DashState {
                 if e.state == AlertState::Firing {
                     self.mark(envelope, MarkKind::Alert);
                 }
+                self.alerting.changed(envelope.t_ns, envelope.seq, e);
                 self.alerts.push((envelope.t_ns, e.clone()));
             }
+            Event::TargetScraped(e) => self.alerting.scraped(envelope.t_ns, e),
+            Event::RulesLoaded(e) => {
+                let (level, text) = match &e.error {
+                    Some(error) => (LogLevel::Error, format!("{error}; the rules before stay in force")),
+                    None => {
+                        (LogLevel::Info, format!("{}: {} rules in force", e.file, e.groups.iter().map(|g| g.rules.len()).sum::<usize>()))
+                    }
+                };
+                self.log(envelope, level, "rules", text);
+                self.alerting.loaded(envelope.t_ns, e);
+            }
+            Event::RuleEvaluated(e) => self.alerting.evaluated(envelope.t_ns, e),
+            Event::AlertNotified(e) => {
+                let level = if e.ok { LogLevel::Debug } else { LogLevel::Warn };
+                self.log(envelope, level, &e.receiver, e.outcome.to_string());
+                self.alerting.notified(envelope.t_ns, e);
+            }
+            Event::SilenceSet(e) => self.alerting.silenced(envelope.t_ns, e),
+            Event::SilenceEnded(e) => self.alerting.silence_ended(envelope.t_ns, e),
             Event::CommandAccepted(e) => {
                 if let (Command::Reseed { seed }, Some(run)) = (&e.command, &mut self.run) {
                     run.seed = *seed;

@@ -4,6 +4,7 @@
 //! Accepts: envelopes in dense order; a gap is an error.
 //! Test: `cargo test --lib state::`, `cargo test --test one_path`.
 
+mod alerting;
 mod episodes;
 mod fold;
 mod ring;
@@ -12,6 +13,7 @@ mod token_trace;
 mod tools;
 mod transcript;
 
+pub use alerting::{AlertRow, Alerting, RuleRow, SilenceRow, TargetRow};
 pub use episodes::{CurrentEpisode, EpisodeRow, MemoryRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;
@@ -76,6 +78,9 @@ pub struct DashState {
     #[serde(default)]
     pub curves: Curves,
     pub alerts: Ring<(u64, AlertStateChanged)>,
+    /// Rules, their alerts, silences, scraped endpoints.
+    #[serde(default)]
+    pub alerting: Alerting,
     pub log: Ring<LogRow>,
     /// Vertical marks of the curves: swaps, pauses, alerts, branches.
     pub marks: Ring<Mark>,

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn alert(rule: &str, severity: &str, summary: &str) -> AlertStateChanged {
-        AlertStateChanged { rule: rule.into(), state: AlertState::Firing, severity: severity.into(), summary: summary.into() }
+        AlertStateChanged { rule: rule.into(), state: AlertState::Firing, severity: severity.into(), summary: summary.into(), detail: None }
     }
 
     #[test]

@@ -96,12 +96,74 @@ impl Random {
         Variation { checkpoint: self.maybe(Self::checkpoint), seed: self.maybe(|r| Seed(r.next())), first }
     }
 
+    fn labels(&mut self) -> LabelSet {
+        (0..self.below(3)).map(|_| (self.text(), self.text())).collect()
+    }
+
+    fn alert_detail(&mut self) -> AlertDetail {
+        AlertDetail {
+            group: self.pick(&["g", "h"]).into(),
+            labels: self.labels(),
+            annotations: self.labels(),
+            value: self.float(),
+            active_at_ms: 1_700_000_000_000,
+            at_ms: 1_700_000_060_000,
+        }
+    }
+
+    fn rules_loaded(&mut self) -> RulesLoaded {
+        let rule = RuleInfo {
+            name: self.pick(&["a", "b"]).into(),
+            kind: self.pick(&[RuleKind::Alert, RuleKind::Record]),
+            expr: self.text(),
+            for_ms: self.next(),
+            keep_firing_for_ms: 0,
+            labels: self.labels(),
+            annotations: self.labels(),
+            threshold: self.maybe(|r| Threshold { left: r.text(), operator: ">".into(), number: r.float() }),
+        };
+        let group = RuleGroupInfo { name: self.pick(&["g", "h"]).into(), interval_ms: self.next(), rules: vec![rule] };
+        RulesLoaded { file: self.text(), sha256: "ab".into(), error: self.maybe(Self::text), groups: vec![group] }
+    }
+
+    fn rule_evaluated(&mut self) -> RuleEvaluated {
+        let reading = RuleReading {
+            rule: self.pick(&[0, 1, u32::MAX]),
+            health: self.pick(&[RuleHealth::Ok, RuleHealth::NoData, RuleHealth::Error]),
+            error: self.maybe(Self::text),
+            value: self.maybe(Self::float),
+            series: 3,
+            pending: 1,
+            firing: 2,
+        };
+        RuleEvaluated { group: self.pick(&["g", "h"]).into(), at_ms: 1_700_000_000_000, duration_ns: self.next(), readings: vec![reading] }
+    }
+
+    fn silence(&mut self) -> Silence {
+        Silence {
+            kind: self.pick(&[SilenceKind::Silence, SilenceKind::Acknowledgement]),
+            matchers: vec![SilenceMatcher {
+                name: "alertname".into(),
+                value: self.text(),
+                is_regex: self.below(2) == 0,
+                is_equal: self.below(2) == 0,
+            }],
+            starts_ms: 1_700_000_000_000,
+            ends_ms: 1_700_000_060_000,
+            created_by: self.text(),
+            comment: self.text(),
+        }
+    }
+
     fn command(&mut self) -> Command {
+        let silence = self.silence();
         let checkpoint = self.checkpoint();
         let seed = Seed(self.next());
         let (with, breakpoint) = (self.variation(), self.breakpoint());
         let numbers = [self.maybe(|r| r.below(3) as u32), self.maybe(|r| r.below(3) as u32)];
         self.pick(&[
+            Command::Silence(silence),
+            Command::Unsilence { id: "s1".into() },
             Command::Pause,
             Command::Resume,
             Command::Step { lane: LaneId(1), unit: StepUnit::Token, count: 3 },
@@ -350,8 +412,32 @@ impl Random {
                 state: self.pick(&[AlertState::Inactive, AlertState::Pending, AlertState::Firing, AlertState::Resolved]),
                 severity: self.text(),
                 summary: self.text(),
+                detail: self.maybe(Self::alert_detail).map(Box::new),
             }
             .into(),
+            "TargetScraped" => TargetScraped {
+                job: self.text(),
+                instance: self.text(),
+                url: self.text(),
+                up: self.below(2) == 0,
+                error: self.maybe(Self::text),
+                duration_ns: self.next(),
+                samples_total: 3,
+                samples: vec![ScrapedSample { name: self.text(), labels: self.labels(), value: self.float(), at_ms: None }],
+            }
+            .into(),
+            "RulesLoaded" => self.rules_loaded().into(),
+            "RuleEvaluated" => self.rule_evaluated().into(),
+            "AlertNotified" => AlertNotified {
+                receiver: self.text(),
+                rules: vec![self.text()],
+                ok: self.below(2) == 0,
+                outcome: self.text(),
+                duration_ns: self.next(),
+            }
+            .into(),
+            "SilenceSet" => SilenceSet { id: self.pick(&["a", "b"]).into(), silence: self.silence() }.into(),
+            "SilenceEnded" => SilenceEnded { id: self.pick(&["a", "b", "c"]).into() }.into(),
             "CommandAccepted" => {
                 CommandAccepted { id: CommandId(self.next()), command: self.command(), origin: Origin::Remote(self.text()) }.into()
             }

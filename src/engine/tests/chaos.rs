@@ -44,8 +44,16 @@ fn command() -> impl Strategy<Value = Command> {
         }),
         (prop::option::of(0..4u32), breakpoint()).prop_map(|(number, breakpoint)| Command::Break { number, breakpoint }),
         prop::option::of(0..4u32).prop_map(|number| Command::Unbreak { number }),
+        ("[a ]", any::<bool>()).prop_map(|(name, is_ack)| Command::Silence(silence(&name, is_ack))),
+        "s[1-3]".prop_map(|id| Command::Unsilence { id: id.as_str().into() }),
         (0..4u32, overriding()).prop_map(|(lane, with)| Command::Override { lane: LaneId(lane), with }),
     ]
+}
+
+fn silence(name: &str, is_ack: bool) -> Silence {
+    let matcher = SilenceMatcher { name: name.trim().into(), value: "x".into(), is_regex: false, is_equal: true };
+    let kind = if is_ack { SilenceKind::Acknowledgement } else { SilenceKind::Silence };
+    Silence { kind, matchers: vec![matcher], starts_ms: 0, ends_ms: 60_000, created_by: "ops".into(), comment: "".into() }
 }
 
 fn breakpoint() -> impl Strategy<Value = Breakpoint> {

@@ -52,7 +52,7 @@ fn an_alert_of_the_run_is_heard_while_a_recording_is_open() {
     app.notifier = Notifier::new(Notify::Bell, Severity::Info, false);
     app.outbox.clear();
     let (rule, severity, summary) = (SafeText::new("r"), SafeText::new("critical"), SafeText::new("s"));
-    let event = AlertStateChanged { rule, state: AlertState::Firing, severity, summary }.into();
+    let event = AlertStateChanged { rule, state: AlertState::Firing, severity, summary, detail: None }.into();
     say(&feed, &[Envelope { seq: Seq(61), episode: None, step: None, event, ..events("healthy")[59].clone() }]);
     app.take_frames().unwrap();
     assert_eq!(app.outbox, b"\x07");

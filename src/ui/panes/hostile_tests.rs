@@ -53,7 +53,10 @@ fn hostile(text: &str) -> DashState {
             .into(),
     );
     apply(LogLine { level: LogLevel::Error, target: safe.clone(), text: safe.clone() }.into());
-    apply(AlertStateChanged { rule: safe.clone(), state: AlertState::Firing, severity: safe.clone(), summary: safe.clone() }.into());
+    apply(
+        AlertStateChanged { rule: safe.clone(), state: AlertState::Firing, severity: safe.clone(), summary: safe.clone(), detail: None }
+            .into(),
+    );
     apply(TelemetrySampled { host: HostSample::default(), gpu: GpuStatus::Unavailable { reason: safe } }.into());
     state
 }

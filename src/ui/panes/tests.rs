@@ -146,6 +146,7 @@ fn typical() -> DashState {
         state: AlertState::Firing,
         severity: "warn".into(),
         summary: "the recorder is 2 s behind".into(),
+        detail: None,
     });
     script.say(LogLine { level: LogLevel::Warn, target: "recorder".into(), text: "2 s behind".into() });
     script.episode(7, 3, true, "");
@@ -180,7 +181,7 @@ fn hostile() -> DashState {
     for target in ["a", &words] {
         script.say(LogLine { level: LogLevel::Error, target: target.into(), text: words.as_str().into() });
         let (rule, severity, summary) = (target.into(), words.as_str().into(), words.as_str().into());
-        script.say(AlertStateChanged { rule, state: AlertState::Pending, severity, summary });
+        script.say(AlertStateChanged { rule, state: AlertState::Pending, severity, summary, detail: None });
     }
     script.say(ThoughtDelta { text: words.as_str().into(), tokens: 0 });
     script.state
@@ -374,7 +375,7 @@ fn the_log_and_the_alerts_stop_at_their_ends_too() {
     for n in 0..50 {
         script.say(LogLine { level: LogLevel::Info, target: "t".into(), text: format!("line {n}").into() });
         let rule = format!("Rule{n:02}").into();
-        script.say(AlertStateChanged { rule, state: AlertState::Pending, severity: "warn".into(), summary: "".into() });
+        script.say(AlertStateChanged { rule, state: AlertState::Pending, severity: "warn".into(), summary: "".into(), detail: None });
     }
     let state = &script.state;
     let mut view = View { focus: PaneId::Log, ..View::default() };

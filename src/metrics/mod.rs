@@ -1,0 +1,13 @@
+//! Duty: every series by name, kind, unit and help in one table; its values, folded from events; the ring store; text exposition.
+//! May import: event.
+//! Emits: nothing.
+//! Accepts: envelopes, samples of scraped endpoints, results of recording rules.
+//! Test: `cargo test --lib metrics::`.
+
+mod labels;
+mod matcher;
+mod store;
+
+pub use labels::{Labels, METRIC_NAME};
+pub use matcher::{MatchOp, Matcher, MatcherError};
+pub use store::{AppendError, Caps, Point, SeriesRef, Store, is_stale, stale};
