@@ -293,7 +293,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_says_where() {
-        for (text, offset) in [("a 1 b", 4), ("a", 1), ("a 1x", 3), ("a 1x99999999999", 3), ("a{b=c} 1", 4), ("a{b=\"c\" 1", 8), ("a 1+", 2)] {
+        for (text, offset) in
+            [("a 1 b", 4), ("a", 1), ("a 1x", 3), ("a 1x99999999999", 3), ("a{b=c} 1", 4), ("a{b=\"c\" 1", 8), ("a 1+", 2)]
+        {
             assert_eq!(parse_series(text).unwrap_err().offset, offset, "{text}");
         }
     }

@@ -1,7 +1,7 @@
 //! The tree of an expression: every node with its place and its type.
 
-use super::token::{Aggregator, Op};
 use super::functions::Function;
+use super::token::{Aggregator, Op};
 use crate::metrics::Matcher;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,8 @@ pub fn parse_error(input: &str, offset: usize, message: &str) -> QueryError {
     QueryError { message: format!("{}: parse error: {message}", place(input, offset)), offset: Some(offset) }
 }
 
-/// A tree whose grammar is right; its types are not checked yet. Also how many selectors it has.
-pub fn parse(input: &str) -> Parsed<(Expr, usize)> {
+/// A tree whose grammar is right; its types are not checked yet.
+pub fn parse(input: &str) -> Parsed<Expr> {
     if input.len() > LENGTH_MAX {
         return Err(parse_error(input, 0, &format!("expression is longer than {LENGTH_MAX} bytes")));
     }
@@ -30,7 +30,7 @@ pub fn parse(input: &str) -> Parsed<(Expr, usize)> {
     }
     let expr = parser.expr(0)?;
     match parser.kind() {
-        Kind::End => Ok((expr, parser.selectors)),
+        Kind::End => Ok(expr),
         _ => parser.unexpected("", ""),
     }
 }
