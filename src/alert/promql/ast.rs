@@ -145,13 +145,13 @@ pub struct Link {
     pub kind: Type,
 }
 
+/// How many series of a side may match one of the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Card {
     #[default]
     OneToOne,
     ManyToOne,
     OneToMany,
-    ManyToMany,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

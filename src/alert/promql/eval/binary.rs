@@ -137,9 +137,12 @@ fn one_side<'c>(key: &Key<'_>, one: Vector<'c>, swapped: bool) -> Outcome<OneSid
         if !place.is_new {
             let hand = if swapped { "left" } else { "right" };
             let group = Tags::own(key.labels_of(&sample.tags)).print();
-            let (new, old) = (sample.tags.print(), side.table.founder(place.index).print());
+            // In the order of labels, so that the message does not hang on the order in which series came.
+            let mut both = [sample.tags.print(), side.table.founder(place.index).print()];
+            both.sort_unstable();
+            let [first, second] = both;
             return failed(format!(
-                "found duplicate series for the match group {group} on the {hand} hand-side of the operation: [{new}, {old}];\
+                "found duplicate series for the match group {group} on the {hand} hand-side of the operation: [{first}, {second}];\
                  many-to-many matching not allowed: matching labels must be unique on one side"
             ));
         }
@@ -157,7 +160,7 @@ enum Seen<'c> {
 impl<'c> Seen<'c> {
     fn new(card: Card, count: usize) -> Self {
         match card {
-            Card::OneToOne | Card::ManyToMany => Self::Once(vec![false; count]),
+            Card::OneToOne => Self::Once(vec![false; count]),
             Card::ManyToOne | Card::OneToMany => Self::Many((0..count).map(|_| None).collect()),
         }
     }
@@ -223,7 +226,7 @@ impl<'c> Join<'c, '_> {
                 let counted = |name: &str| !matching.labels.iter().any(|label| label == name);
                 Tags::own(Labels::from_pairs(many.iter().filter(|(name, _)| counted(name))))
             }
-            Card::OneToOne | Card::ManyToOne | Card::OneToMany | Card::ManyToMany => many,
+            Card::OneToOne | Card::ManyToOne | Card::OneToMany => many,
         };
         if drops_name {
             tags.drop_name();

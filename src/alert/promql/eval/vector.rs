@@ -75,10 +75,6 @@ impl<'c> Tags<'c> {
         }
     }
 
-    pub fn is_equal(&self, other: &Self) -> bool {
-        self.is_same_place(other) || self.iter().eq(other.iter())
-    }
-
     /// As Prometheus' errors print labels: `{__name__="up", job="x"}`.
     pub fn print(&self) -> String {
         let pairs: Vec<String> = self.iter().map(|(name, value)| format!("{name}={}", super::text::quote(value.as_bytes()))).collect();
