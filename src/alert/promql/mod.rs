@@ -29,6 +29,9 @@ pub struct Limits {
     pub lookback_ms: i64,
     /// Step of a subquery that names none.
     pub subquery_step_ms: i64,
+    /// Whether functions and operators drop names only when the query is done: Prometheus' feature `promql-delayed-name-removal`,
+    /// off by default there as here, on in Prometheus' own tests.
+    pub delayed_name_removal: bool,
 }
 
 impl Default for Limits {
@@ -39,6 +42,7 @@ impl Default for Limits {
             time_max: Duration::from_secs(10),
             lookback_ms: 300_000,
             subquery_step_ms: 60_000,
+            delayed_name_removal: false,
         }
     }
 }
