@@ -5,6 +5,8 @@ mod check;
 mod eval;
 mod functions;
 mod parser;
+#[cfg(test)]
+mod tests;
 pub(crate) mod text;
 pub(crate) mod token;
 
@@ -20,9 +22,9 @@ use std::time::Duration;
 /// What a query may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Points that all selectors of one evaluation may load.
+    /// Points that one evaluation may load, and steps that its subqueries may make.
     pub samples_max: usize,
-    /// Steps of a range query or a subquery.
+    /// Steps of a range query.
     pub steps_max: usize,
     pub time_max: Duration,
     /// How far back an instant selector looks.

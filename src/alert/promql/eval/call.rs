@@ -19,7 +19,7 @@ impl<'c> Evaluator<'c> {
             Id::Start => Value::Scalar(seconds(self.times.start_ms)),
             Id::End => Value::Scalar(seconds(self.times.end_ms)),
             Id::Step => Value::Scalar(seconds(self.times.step_ms)),
-            Id::Range => Value::Scalar(seconds(self.times.end_ms - self.times.start_ms)),
+            Id::Range => Value::Scalar(seconds(self.times.end_ms.saturating_sub(self.times.start_ms))),
             Id::Scalar_ => {
                 let vector = self.vector(&arguments[0], t_ms)?;
                 let [sample] = &vector.samples[..] else { return Ok(Value::Scalar(f64::NAN)) };

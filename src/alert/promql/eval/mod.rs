@@ -174,6 +174,7 @@ impl<'c> Evaluator<'c> {
         if step_ms <= 0 {
             return failed("zero or negative query resolution step widths are not accepted. Try a positive integer");
         }
+        self.budget.steps((end_ms.saturating_sub(start_ms) / step_ms).saturating_add(1))?;
         let rows = merged(self.steps(self.plan.expr, start_ms, end_ms, step_ms)?)?;
         let series = rows.into_iter().map(|row| MatrixSeries { labels: row.tags.to_labels(), points: row.points });
         let mut series: Vec<MatrixSeries> = series.collect();
@@ -186,7 +187,7 @@ impl<'c> Evaluator<'c> {
         if end_ms < start_ms {
             return Ok(Vec::new());
         }
-        self.budget.steps((end_ms - start_ms) / step_ms + 1)?;
+        self.budget.afford((end_ms.saturating_sub(start_ms) / step_ms).saturating_add(1))?;
         let (mut rows, mut table, all) = (Vec::<Row<'c>>::new(), Table::with_capacity(0), Key::all());
         let mut t_ms = start_ms;
         loop {
@@ -283,7 +284,7 @@ impl<'c> Evaluator<'c> {
     }
 
     fn duration_ms(&self, duration: &DurationExpr) -> Outcome<i64> {
-        let range_ms = self.times.end_ms - self.times.start_ms;
+        let range_ms = self.times.end_ms.saturating_sub(self.times.start_ms);
         duration.ms(self.times.step_ms, range_ms).map_or_else(|| failed("duration out of range"), Ok)
     }
 
