@@ -243,11 +243,9 @@ fn deep_and_long_texts_end_well_on_a_small_stack() {
 fn what_would_cost_too_much_is_refused() {
     let store = store(&[("a 0+1x1000", 1000)]);
     let run = |text: &str, limits: Limits| Query::parse(text).unwrap().instant(&store, 900_000, &limits).unwrap_err().message;
-    assert!(
-        run("count_over_time(a[10y:1ms])", Limits::default()).starts_with("exceeded maximum resolution of 11,000 points per timeseries")
-    );
-    let few = Limits { samples_max: 100, ..Limits::default() };
-    assert_eq!(run("sum_over_time(a[10m])", few), "query processing would load too many samples into memory in query execution");
+    let too_many = "query processing would load too many samples into memory in query execution";
+    assert_eq!(run("count_over_time(a[10y:1ms])", Limits::default()), too_many);
+    assert_eq!(run("sum_over_time(a[10m])", Limits { samples_max: 100, ..Limits::default() }), too_many);
     let nested = "sum_over_time(sum_over_time(sum_over_time(a[1h:1s])[1h:1s])[1h:1s])";
     assert_eq!(run(nested, Limits { time_max: Duration::from_millis(50), ..Limits::default() }), "query timed out in query execution");
     assert!(Query::parse("a[300y]").is_err());
