@@ -13,6 +13,7 @@ mod command;
 mod envelope;
 mod ids;
 mod kinds;
+mod matching;
 mod nearest;
 pub mod num;
 mod observation;
@@ -31,6 +32,7 @@ pub use command::{Command, CommandId, Origin, Overriding, Pace, Request, StepUni
 pub use envelope::{DecodeError, Envelope, address};
 pub use ids::{CheckpointId, EpisodeId, LaneId, RunId, Seed, Seq, StepIndex, TokenId};
 pub use kinds::*;
+pub use matching::{LazyMatching, MATCHERS_MAX, Matching};
 pub use nearest::nearest;
 pub use observation::{Level, Observation, ObservationField, Unit};
 pub use safe_text::SafeText;
