@@ -5,3 +5,4 @@
 //! Test: `cargo test --lib alert::`, `cargo test --test rules`, `cargo test --test promql`.
 
 pub mod promql;
+pub mod series;
