@@ -6,5 +6,6 @@
 
 pub mod promql;
 pub mod rules;
+pub mod series;
 pub mod template;
 pub mod yaml;

@@ -48,9 +48,17 @@ pub struct RuleRow {
     pub info: RuleInfo,
     pub reading: Option<RuleReading>,
     /// Times and values at which the reading changed.
-    pub history: Ring<(u64, Option<f64>), 128>,
+    pub history: Ring<PastReading, 128>,
     /// When alerts of it began to fire or ended.
     pub turns: Ring<(u64, AlertState), 32>,
+}
+
+/// What a rule's value was from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PastReading {
+    pub t_ns: u64,
+    #[serde(default, with = "crate::event::num::float_option")]
+    pub value: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,7 +129,7 @@ impl Alerting {
         for reading in &e.readings {
             let Some(row) = self.rules.iter_mut().find(|r| r.group == e.group && r.index == reading.rule) else { continue };
             if row.reading.as_ref().is_none_or(|r| r.value.map(f64::to_bits) != reading.value.map(f64::to_bits)) {
-                row.history.push((t_ns, reading.value));
+                row.history.push(PastReading { t_ns, value: reading.value });
             }
             row.reading = Some(reading.clone());
         }

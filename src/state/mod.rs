@@ -13,7 +13,7 @@ mod token_trace;
 mod tools;
 mod transcript;
 
-pub use alerting::{AlertRow, Alerting, RuleRow, SilenceRow, TargetRow};
+pub use alerting::{AlertRow, Alerting, PastReading, RuleRow, SilenceRow, TargetRow};
 pub use episodes::{CurrentEpisode, EpisodeRow, MemoryRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;

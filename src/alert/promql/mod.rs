@@ -1,5 +1,8 @@
 //! PromQL over the store, with the semantics of Prometheus 3.
 
+pub(crate) mod text;
+pub(crate) mod token;
+
 use crate::metrics::{Labels, Point, Store};
 use std::time::Duration;
 
@@ -13,11 +16,13 @@ pub struct Limits {
     pub time_max: Duration,
     /// How far back an instant selector looks.
     pub lookback_ms: i64,
+    /// Step of a subquery that names none.
+    pub subquery_step_ms: i64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { samples_max: 50_000_000, steps_max: 11_000, time_max: Duration::from_secs(10), lookback_ms: 300_000 }
+        Self { samples_max: 50_000_000, steps_max: 11_000, time_max: Duration::from_secs(10), lookback_ms: 300_000, subquery_step_ms: 60_000 }
     }
 }
 
