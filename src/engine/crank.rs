@@ -220,7 +220,10 @@ impl Engine {
                     self.request(request);
                 }
             }
-            Input::Fact(event) => self.append(*event),
+            Input::Fact(event) => {
+                self.silences.note(&event);
+                self.append(*event);
+            }
             // It only wakes: the next turn takes the policy from the loader.
             Input::PolicyLoaded => {}
         }

@@ -123,7 +123,13 @@ impl Random {
             threshold: self.maybe(|r| Threshold { left: r.text(), operator: ">".into(), number: r.float() }),
         };
         let group = RuleGroupInfo { name: self.pick(&["g", "h"]).into(), interval_ms: self.next(), rules: vec![rule] };
-        RulesLoaded { file: self.text(), sha256: "ab".into(), error: self.maybe(Self::text), groups: vec![group] }
+        RulesLoaded {
+            file: self.text(),
+            sha256: "ab".into(),
+            error: self.maybe(Self::text),
+            external_labels: self.labels(),
+            groups: vec![group],
+        }
     }
 
     fn rule_evaluated(&mut self) -> RuleEvaluated {
