@@ -7,13 +7,15 @@
 mod dirs;
 mod error;
 mod load;
+mod receivers;
 mod setting;
 mod table;
 
 pub use dirs::{Dirs, DirsError};
 pub use error::{ConfigError, Place, Problem};
 pub use load::{Flag, Line, Origin, Profile, Sources, load};
+pub use receivers::{Receiver, Target};
 pub use setting::{Charts, Color, Notify, Parsed, Severity};
 pub use table::{
-    AgentSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings, UiSettings,
+    AgentSettings, AlertSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings, UiSettings,
 };

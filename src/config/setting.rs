@@ -1,10 +1,12 @@
 //! The types that a setting may have, and the checks that the table uses.
 
+use super::receivers::{Receiver, files};
 use super::table::Field;
 use crate::event::{CheckpointId, Level, SafeText, Seed, nearest};
 use ron::extensions::Extensions;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -56,6 +58,7 @@ setting! {
     Charts: "braille, block or ascii",
     Notify: "none, bell, osc9 or osc777",
     Severity: "info, warning or critical",
+    BTreeMap<String, String>: "names and texts in quotes, such as {\"cluster\": \"a\"}",
 }
 
 macro_rules! text_setting {
@@ -73,6 +76,21 @@ text_setting! {
     String: "text in quotes",
     PathBuf: "a path in quotes",
     CheckpointId: "the name of a checkpoint in quotes",
+}
+
+impl Setting for Vec<PathBuf> {
+    const NEED: &'static str = "a list of paths in quotes, such as [\"rules.yaml\"]";
+    fn from_text(text: &str) -> Result<Self, String> {
+        files(text)
+    }
+}
+
+impl Setting for Vec<Receiver> {
+    const NEED: &'static str = "a list of receivers, such as [(name: \"ops\", to: Webhook(url_env: \"OPS_URL\"))]";
+    fn fault(error: &str) -> String {
+        // Of a list of records the reader says best where it is wrong.
+        format!("should be {}: {error}", Self::NEED)
+    }
 }
 
 /// Text as it is, or a RON string where it begins with a quote.
@@ -229,6 +247,14 @@ pub(super) fn language(name: &Option<String>) -> Result<(), String> {
     match name.as_deref() {
         None | Some("en" | "zh-CN" | "zh") => Ok(()),
         Some(other) => Err(format!("is `{}`; give en or zh-CN", SafeText::new(other))),
+    }
+}
+
+pub(super) fn label_names(labels: &BTreeMap<String, String>) -> Result<(), String> {
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+    match labels.keys().find(|name| name.is_empty() || !is_name(name)) {
+        Some(name) => Err(format!("has the label `{}`; a name has letters, digits and _", SafeText::new(name))),
+        None => Ok(()),
     }
 }
 

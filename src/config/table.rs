@@ -4,8 +4,9 @@
 //! from it. `configs/default.ron` holds the values; a test compares its comments with the ones here.
 
 use super::load::{Origin, Profile};
+use super::receivers::{Receiver, sound};
 use super::setting::{
-    Charts, Color, Key, Notify, Parsed, Setting, Severity, any, device, language, nonempty, one_of, unknown_field, unknown_section, within,
+    Charts, Color, Key, Notify, Parsed, Setting, Severity, any, device, label_names, language, nonempty, one_of, unknown_field, unknown_section, within,
 };
 use crate::event::{CheckpointId, Level, Pace, RewardFormula, Seed};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -265,6 +266,31 @@ settings! {
         interval_ms: u32 => within(100, 60_000),
         /// Path of the NVML library. None looks where drivers put it.
         nvml_library: Option<PathBuf> => any,
+    }
+    /// Alert rules as Prometheus reads them, evaluated in the process.
+    alerts: AlertSettings from RawAlerts {
+        /// Whether rules are evaluated. None does so where there is a screen, and headless where rules or receivers are named.
+        enabled: Option<bool> => any,
+        /// Rule files, such as ["rules.yaml"]; they are watched, and a new version is taken when it is right. [] takes the rules that come with the program.
+        rules: Vec<PathBuf> => any,
+        /// Time between two looks at the run's series, and between two evaluations of groups that name no interval, in milliseconds: 100 to 3600000.
+        interval_ms: u32 => within(100, 3_600_000),
+        /// Labels that every alert has besides its own when it is sent out, such as {"cluster": "a"}.
+        external_labels: BTreeMap<String, String> => label_names,
+        /// What the label `instance` of the run's series says. None is the host's name.
+        instance: Option<String> => any,
+        /// What the label `job` of the run's series says.
+        job: String => nonempty,
+        /// The host that a page's command goes to by ssh. None is the host's name.
+        host: Option<String> => any,
+        /// How long an acknowledgement holds, in minutes: 1 to 10080.
+        acknowledge_minutes: u32 => within(1, 10_080),
+        /// A receiver is told again of what still fires after this many minutes: 1 to 10080. An Alertmanager has its own.
+        repeat_minutes: u32 => within(1, 10_080),
+        /// Who is told, such as [(name: "ops", to: Webhook(url_env: "OPS_URL"), severity: critical, matchers: ["team=gpu"])]. Targets:
+        /// Webhook(url | url_env | url_file, token_env | token_file), Alertmanager(urls: ["http://127.0.0.1:9093"], resend_seconds: 60,
+        /// silences: true, token_env | token_file), Command(argv: ["/path/to/program"], env: ["NAME"]). Each may have send_resolved and timeout_seconds.
+        receivers: Vec<Receiver> => sound,
     }
     /// Facts of the place where this runs.
     profile: ProfileSettings from RawProfile {

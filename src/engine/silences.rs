@@ -1,14 +1,14 @@
 //! Silences of this run. The engine only gives them numbers and tells them; the alert rules' thread heeds them.
 
 use super::crank::Engine;
-use crate::event::{SafeText, Silence, SilenceEnded, SilenceSet};
+use crate::event::{Event, Matching, SafeText, Silence, SilenceEnded, SilenceSet};
 
 /// Silences that stand at a time.
 const SILENCES_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]
 pub struct Silences {
-    /// Those that were made and not ended by hand.
+    /// Those that stand: made here, or told of another place by a fact.
     ids: Vec<SafeText>,
     next: u64,
 }
@@ -22,11 +22,31 @@ impl Silences {
         if silence.ends_ms <= silence.starts_ms {
             return Some("a silence ends after it begins".into());
         }
+        match Matching::new(&silence.matchers) {
+            Err(reason) => return Some(reason),
+            Ok(matching) if matching.is_of_all() => {
+                return Some("these matchers meet every alert; name at least one label that an alert must have".into());
+            }
+            Ok(_) => {}
+        }
         (self.ids.len() >= SILENCES_MAX).then(|| format!("there are {SILENCES_MAX} silences; end some first"))
     }
 
     pub fn objection_to_id(&self, id: &SafeText) -> Option<String> {
-        (!self.ids.contains(id)).then(|| format!("no silence of this run is named {id}"))
+        (!self.ids.contains(id)).then(|| format!("no silence that stands is named {id}"))
+    }
+
+    /// A fact that another thread told: silences of an Alertmanager, and those whose time is over.
+    pub fn note(&mut self, fact: &Event) {
+        if let Event::SilenceEnded(e) = fact {
+            self.ids.retain(|own| *own != e.id);
+        }
+        if let Event::SilenceSet(e) = fact
+            && !self.ids.contains(&e.id)
+            && self.ids.len() < SILENCES_MAX
+        {
+            self.ids.push(e.id.clone());
+        }
     }
 
     fn take(&mut self) -> SafeText {

@@ -88,6 +88,9 @@ pub struct RulesLoaded {
     /// What is wrong with it, with the line; `groups` is empty then and the rules before go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<SafeText>,
+    /// What every alert has besides its own labels when it is sent out.
+    #[serde(default, skip_serializing_if = "LabelSet::is_empty")]
+    pub external_labels: LabelSet,
     pub groups: Vec<RuleGroupInfo>,
 }
 

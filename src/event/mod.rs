@@ -13,6 +13,7 @@ mod command;
 mod envelope;
 mod ids;
 mod kinds;
+mod matching;
 mod nearest;
 pub mod num;
 mod observation;
@@ -20,6 +21,7 @@ mod safe_text;
 pub mod schema;
 mod telemetry;
 mod tool;
+mod waits;
 
 pub use address::{Address, NoAddress, StepAddress};
 pub use alert::*;
@@ -30,9 +32,11 @@ pub use command::{Command, CommandId, Origin, Overriding, Pace, Request, StepUni
 pub use envelope::{DecodeError, Envelope, address};
 pub use ids::{CheckpointId, EpisodeId, LaneId, RunId, Seed, Seq, StepIndex, TokenId};
 pub use kinds::*;
+pub use matching::{LazyMatching, MATCHERS_MAX, Matching};
 pub use nearest::nearest;
 pub use observation::{Level, Observation, ObservationField, Unit};
 pub use safe_text::SafeText;
 pub use schema::{Schema, SchemaError, Violation};
 pub use telemetry::{DiskSample, GpuProcess, GpuSample, GpuStatus, HostSample};
 pub use tool::{ErrorType, Route, ToolCall, ToolResult, ToolSpec};
+pub use waits::{WaitOn, Waits};

@@ -1,8 +1,8 @@
 //! The fold itself: one arm an event kind.
 
 use super::{
-    BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Ring, Row, RowKind,
-    SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
+    Alerting, BranchRow, BreakpointRow, CurrentEpisode, DashState, EpisodeRow, LogRow, Mark, MarkKind, MemoryRow, Outcome, Ring, Row,
+    RowKind, SeriesPoint, Streaming, SwapRow, TokenTrace, ToolStats, Transcript,
 };
 use crate::event::{
     AlertState, BranchStarted, BreakpointHit, BreakpointSet, CheckpointId, Command, Envelope, EpisodeEnded, EpisodeEnding, EpisodeId,
@@ -90,8 +90,12 @@ impl DashState {
     }
 
     fn fold(&mut self, envelope: &Envelope) {
+        self.waits.observe(envelope);
         match &envelope.event {
-            Event::RunStarted(e) => self.run = Some(e.clone()),
+            Event::RunStarted(e) => {
+                self.run = Some(e.clone());
+                self.alerting.began(e);
+            }
             Event::EpisodeStarted(e) => {
                 let seed = e.seed;
                 let lane = self.lanes.entry(envelope.lane).or_default();
@@ -253,7 +257,7 @@ impl DashState {
                     self.mark(envelope, MarkKind::Alert);
                 }
                 self.alerting.changed(envelope.t_ns, envelope.seq, e);
-                self.alerts.push((envelope.t_ns, e.clone()));
+                self.alerts.push((envelope.t_ns, Alerting::bounded(e)));
             }
             Event::TargetScraped(e) => self.alerting.scraped(envelope.t_ns, e),
             Event::RulesLoaded(e) => {

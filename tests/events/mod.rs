@@ -123,7 +123,13 @@ impl Random {
             threshold: self.maybe(|r| Threshold { left: r.text(), operator: ">".into(), number: r.float() }),
         };
         let group = RuleGroupInfo { name: self.pick(&["g", "h"]).into(), interval_ms: self.next(), rules: vec![rule] };
-        RulesLoaded { file: self.text(), sha256: "ab".into(), error: self.maybe(Self::text), groups: vec![group] }
+        RulesLoaded {
+            file: self.text(),
+            sha256: "ab".into(),
+            error: self.maybe(Self::text),
+            external_labels: self.labels(),
+            groups: vec![group],
+        }
     }
 
     fn rule_evaluated(&mut self) -> RuleEvaluated {
@@ -214,6 +220,7 @@ impl Random {
             cached_tokens: self.below(300) as u32,
             checkpoint: self.maybe(Self::checkpoint),
             duration_ns: self.next(),
+            prefill_ns: self.maybe(|r| r.next()),
         }
     }
 
@@ -352,7 +359,7 @@ impl Random {
             }
             .into(),
             "TransitionRecorded" => self.transition().into(),
-            "DecisionSettled" => DecisionSettled { duration_ns: self.next() }.into(),
+            "DecisionSettled" => DecisionSettled { duration_ns: self.next(), memory_bytes: self.maybe(|r| r.next()) }.into(),
             "MemoryCompressed" => {
                 MemoryCompressed { before: 90, after: 30, ratio: self.float(), prompt_tokens: 200, summary: self.text() }.into()
             }

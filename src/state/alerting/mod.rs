@@ -1,9 +1,14 @@
 //! Rules, what they came to, alerts, silences and scraped endpoints, as events told.
 
+mod bounds;
+mod standing;
+
+pub use standing::{Hush, Stand, Standing};
+
 use super::Ring;
 use crate::event::{
-    AlertNotified, AlertState, AlertStateChanged, LabelSet, RuleEvaluated, RuleInfo, RuleReading, RulesLoaded, SafeText, Silence,
-    SilenceEnded, SilenceSet, TargetScraped,
+    AlertNotified, AlertState, AlertStateChanged, LabelSet, LazyMatching, RuleEvaluated, RuleInfo, RuleReading, RulesLoaded, RunStarted,
+    SafeText, Silence, SilenceEnded, SilenceSet, TargetScraped,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +28,9 @@ pub struct Alerting {
     pub loaded_t_ns: u64,
     /// Why a newer version of the file is not in force.
     pub error: Option<SafeText>,
+    /// What every alert has besides its own labels when it is sent out.
+    #[serde(default)]
+    pub external_labels: LabelSet,
     /// In the order of the file.
     pub rules: Vec<RuleRow>,
     /// Alerts of rules, by rule and labels.
@@ -48,9 +56,17 @@ pub struct RuleRow {
     pub info: RuleInfo,
     pub reading: Option<RuleReading>,
     /// Times and values at which the reading changed.
-    pub history: Ring<(u64, Option<f64>), 128>,
+    pub history: Ring<PastReading, 128>,
     /// When alerts of it began to fire or ended.
     pub turns: Ring<(u64, AlertState), 32>,
+}
+
+/// What a rule's value was from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PastReading {
+    pub t_ns: u64,
+    #[serde(default, with = "crate::event::num::float_option")]
+    pub value: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +75,9 @@ pub struct AlertRow {
     pub t_ns: u64,
     pub seq: crate::event::Seq,
     pub change: AlertStateChanged,
+    /// When it began to fire or ended, the newest times.
+    #[serde(default)]
+    pub turns: Ring<u64, 16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +86,8 @@ pub struct SilenceRow {
     pub set_t_ns: u64,
     /// Unset while it stands.
     pub ended_t_ns: Option<u64>,
+    #[serde(skip)]
+    matching: LazyMatching,
 }
 
 /// An endpoint, as it was asked last; its samples are not kept here.
@@ -82,35 +103,52 @@ fn labels(change: &AlertStateChanged) -> Option<&LabelSet> {
     change.detail.as_ref().map(|d| &d.labels)
 }
 
+/// Milliseconds since 1970 when a run that says this began.
+fn epoch_ms(started: &str) -> Option<i64> {
+    started.parse::<jiff::Timestamp>().ok().map(|at| at.as_millisecond())
+}
+
 impl Alerting {
+    pub(super) fn began(&mut self, e: &RunStarted) {
+        self.epoch_ms = epoch_ms(&e.started);
+    }
+
+    /// Milliseconds since 1970 at a time of the run; unset before the run has said when it began.
+    pub fn at_ms(&self, t_ns: u64) -> Option<i64> {
+        self.epoch_ms.map(|epoch| epoch.saturating_add((t_ns / 1_000_000) as i64))
+    }
+
     pub(super) fn loaded(&mut self, t_ns: u64, e: &RulesLoaded) {
-        if e.error.is_some() {
-            self.error = e.error.clone();
+        if let Some(error) = &e.error {
+            self.error = Some(bounds::text(error));
             if self.file.is_empty() {
                 self.file = e.file.clone();
             }
             return;
         }
-        (self.file, self.sha256, self.loaded_t_ns, self.error) = (e.file.clone(), e.sha256.clone(), t_ns, None);
+        (self.file, self.sha256, self.loaded_t_ns, self.error) = (bounds::text(&e.file), e.sha256.chars().take(64).collect(), t_ns, None);
+        self.external_labels = bounds::labels(&e.external_labels);
         let mut before = std::mem::take(&mut self.rules);
+        let mut bytes = 0;
         for group in &e.groups {
             for (index, info) in group.rules.iter().enumerate() {
-                let index = index as u32;
+                bytes += bounds::rule_bytes(info) + group.name.len();
+                if self.rules.len() >= RULES_MAX || bytes > bounds::RULES_BYTES_MAX {
+                    return;
+                }
                 let is_it = |r: &RuleRow| r.group == group.name && r.info.name == info.name && r.info.expr == info.expr;
-                let kept = before.iter().position(is_it).map(|at| before.swap_remove(at));
+                let kept = before.iter().position(is_it).map(|at| before.remove(at));
                 let mut row = kept.unwrap_or_else(|| RuleRow {
                     group: group.name.clone(),
-                    index,
-                    interval_ms: group.interval_ms,
+                    index: 0,
+                    interval_ms: 0,
                     info: info.clone(),
                     reading: None,
                     history: Ring::default(),
                     turns: Ring::default(),
                 });
-                (row.index, row.interval_ms, row.info) = (index, group.interval_ms, info.clone());
-                if self.rules.len() < RULES_MAX {
-                    self.rules.push(row);
-                }
+                (row.index, row.interval_ms, row.info) = (index as u32, group.interval_ms, info.clone());
+                self.rules.push(row);
             }
         }
     }
@@ -121,9 +159,9 @@ impl Alerting {
         for reading in &e.readings {
             let Some(row) = self.rules.iter_mut().find(|r| r.group == e.group && r.index == reading.rule) else { continue };
             if row.reading.as_ref().is_none_or(|r| r.value.map(f64::to_bits) != reading.value.map(f64::to_bits)) {
-                row.history.push((t_ns, reading.value));
+                row.history.push(PastReading { t_ns, value: reading.value });
             }
-            row.reading = Some(reading.clone());
+            row.reading = Some(RuleReading { error: reading.error.as_ref().map(bounds::text), ..reading.clone() });
         }
     }
 
@@ -135,10 +173,18 @@ impl Alerting {
                 AlertState::Pending | AlertState::Inactive => {}
             }
         }
-        self.alerts.retain(|a| !(a.change.rule == e.rule && labels(&a.change) == labels(e)));
-        if e.state != AlertState::Inactive {
-            self.alerts.push(AlertRow { t_ns, seq, change: e.clone() });
+        let known = self.alerts.iter().position(|a| a.change.rule == e.rule && labels(&a.change) == labels(e));
+        let mut turns = known.map(|at| self.alerts.remove(at).turns).unwrap_or_default();
+        let mut row = AlertRow { t_ns, seq, change: bounds::change(e), turns: Ring::default() };
+        match (e.state, turns.last()) {
+            (AlertState::Firing | AlertState::Resolved, _) => turns.push(t_ns),
+            (AlertState::Pending, _) => {}
+            // What never fired leaves nothing behind; what did has ended as before.
+            (AlertState::Inactive, None) => return,
+            (AlertState::Inactive, Some(ended)) => (row.t_ns, row.change.state) = (*ended, AlertState::Resolved),
         }
+        row.turns = turns;
+        self.alerts.push(row);
         if self.alerts.len() > ALERTS_MAX {
             let ended = self.alerts.iter().position(|a| a.change.state == AlertState::Resolved);
             self.alerts.remove(ended.unwrap_or(0));
@@ -146,7 +192,10 @@ impl Alerting {
     }
 
     pub(super) fn silenced(&mut self, t_ns: u64, e: &SilenceSet) {
-        self.silences.insert(e.id.clone(), SilenceRow { silence: e.silence.clone(), set_t_ns: t_ns, ended_t_ns: None });
+        // One that is too large to be kept whole is not kept: with fewer matchers it would silence more.
+        let Some(silence) = bounds::silence(&e.silence) else { return };
+        let row = SilenceRow { silence, set_t_ns: t_ns, ended_t_ns: None, matching: LazyMatching::default() };
+        self.silences.insert(bounds::text(&e.id), row);
         while self.silences.len() > SILENCES_MAX {
             let oldest = self.silences.iter().min_by_key(|(_, s)| (s.ended_t_ns.is_none(), s.set_t_ns)).map(|(id, _)| id.clone());
             oldest.map(|id| self.silences.remove(&id));
@@ -160,16 +209,16 @@ impl Alerting {
     }
 
     pub(super) fn notified(&mut self, t_ns: u64, e: &AlertNotified) {
-        self.notified.push((t_ns, e.clone()));
+        self.notified.push((t_ns, bounds::notified(e)));
     }
 
     pub(super) fn scraped(&mut self, t_ns: u64, e: &TargetScraped) {
-        let key = format!("{} {}", e.job, e.instance);
+        let key = bounds::text(&format!("{} {}", e.job, e.instance).into()).to_string();
         let since_t_ns = self.targets.get(&key).filter(|row| row.scrape.up == e.up).map_or(t_ns, |row| row.since_t_ns);
         if self.targets.len() >= TARGETS_MAX && !self.targets.contains_key(&key) {
             return;
         }
-        let scrape = TargetScraped { samples: Vec::new(), ..e.clone() };
+        let scrape = bounds::target(e);
         self.targets.insert(key, TargetRow { t_ns, scrape, since_t_ns });
     }
 }

@@ -1,0 +1,86 @@
+//! What a row may take: a recording says what it likes, and the state stays small.
+
+use super::Alerting;
+use crate::event::{AlertNotified, AlertStateChanged, LabelSet, MATCHERS_MAX, RuleInfo, SafeText, Silence, TargetScraped};
+
+/// Bytes of one text that is only shown.
+const TEXT_BYTES_MAX: usize = 1_024;
+/// Bytes of an alert's labels and annotations.
+const DETAIL_BYTES_MAX: usize = 8 << 10;
+/// Bytes of all rules' texts; rules behind that are not kept.
+pub const RULES_BYTES_MAX: usize = 4 << 20;
+const SILENCE_BYTES_MAX: usize = 8 << 10;
+/// Names of rules in a notification.
+const NAMES_MAX: usize = 16;
+
+pub fn text(text: &SafeText) -> SafeText {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text.clone();
+    }
+    SafeText::from(format!("{}…", &text.as_str()[..text.as_str().floor_char_boundary(TEXT_BYTES_MAX)]))
+}
+
+fn bytes(labels: &LabelSet) -> usize {
+    labels.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<SafeText>()).sum()
+}
+
+/// Labels of a usual size as they are, else none: half of them would be other labels.
+pub fn labels(labels: &LabelSet) -> LabelSet {
+    if bytes(labels) <= DETAIL_BYTES_MAX { labels.clone() } else { LabelSet::default() }
+}
+
+pub fn rule_bytes(info: &RuleInfo) -> usize {
+    let threshold = info.threshold.as_ref().map_or(0, |t| t.left.len() + t.operator.len());
+    size_of::<RuleInfo>() + info.name.len() + info.expr.len() + bytes(&info.labels) + bytes(&info.annotations) + threshold
+}
+
+/// Annotations go first, then what else there is to say: rule, state and summary stay.
+pub fn change(e: &AlertStateChanged) -> AlertStateChanged {
+    let mut kept =
+        AlertStateChanged { rule: text(&e.rule), severity: text(&e.severity), summary: text(&e.summary), state: e.state, detail: None };
+    kept.detail = e.detail.clone();
+    if let Some(detail) = &mut kept.detail {
+        if bytes(&detail.labels) + bytes(&detail.annotations) > DETAIL_BYTES_MAX {
+            detail.annotations = LabelSet::default();
+        }
+        if bytes(&detail.labels) > DETAIL_BYTES_MAX {
+            kept.detail = None;
+        }
+    }
+    kept
+}
+
+/// Unset where it is larger than any that people make.
+pub fn silence(e: &Silence) -> Option<Silence> {
+    let bytes: usize = e.matchers.iter().map(|m| m.name.len() + m.value.len()).sum();
+    (e.matchers.len() <= MATCHERS_MAX && bytes <= SILENCE_BYTES_MAX).then(|| Silence {
+        created_by: text(&e.created_by),
+        comment: text(&e.comment),
+        ..e.clone()
+    })
+}
+
+pub fn notified(e: &AlertNotified) -> AlertNotified {
+    let rules = e.rules.iter().take(NAMES_MAX).map(text).collect();
+    AlertNotified { receiver: text(&e.receiver), rules, outcome: text(&e.outcome), ..*e }
+}
+
+pub fn target(e: &TargetScraped) -> TargetScraped {
+    TargetScraped {
+        job: text(&e.job),
+        instance: text(&e.instance),
+        url: text(&e.url),
+        up: e.up,
+        error: e.error.as_ref().map(text),
+        duration_ns: e.duration_ns,
+        samples_total: e.samples_total,
+        samples: Vec::new(),
+    }
+}
+
+impl Alerting {
+    /// The change as it is kept.
+    pub(in crate::state) fn bounded(e: &AlertStateChanged) -> AlertStateChanged {
+        change(e)
+    }
+}
