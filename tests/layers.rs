@@ -77,7 +77,7 @@ const OWNED_CRATES: &[(&str, &[&str])] = &[
 const CLOCKS: &[&str] = &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now", "Ulid::new", "from_os_rng", "thread_rng"];
 /// Files and folders that may: the injected clock itself, the recorder's commit interval, samples, the screen's own pace, and the room that
 /// starts runs. Nothing that decides what an event holds is here.
-const CLOCK_READERS: &[&str] = &["event/clock.rs", "journal/recorder.rs", "telemetry/", "ui/", "run/"];
+const CLOCK_READERS: &[&str] = &["event/clock.rs", "journal/recorder.rs", "alert/promql/eval/budget.rs", "telemetry/", "ui/", "run/"];
 
 const DUTY_LINES: [&str; 5] = ["//! Duty: ", "//! May import: ", "//! Emits: ", "//! Accepts: ", "//! Test: "];
 

@@ -5,3 +5,7 @@
 //! Test: `cargo test --lib alert::`, `cargo test --test rules`, `cargo test --test promql`.
 
 pub mod promql;
+pub mod rules;
+pub mod series;
+pub mod template;
+pub mod yaml;

@@ -21,6 +21,7 @@ mod safe_text;
 pub mod schema;
 mod telemetry;
 mod tool;
+mod waits;
 
 pub use address::{Address, NoAddress, StepAddress};
 pub use alert::*;
@@ -38,3 +39,4 @@ pub use safe_text::SafeText;
 pub use schema::{Schema, SchemaError, Violation};
 pub use telemetry::{DiskSample, GpuProcess, GpuSample, GpuStatus, HostSample};
 pub use tool::{ErrorType, Route, ToolCall, ToolResult, ToolSpec};
+pub use waits::{WaitOn, Waits};

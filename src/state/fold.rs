@@ -90,6 +90,7 @@ impl DashState {
     }
 
     fn fold(&mut self, envelope: &Envelope) {
+        self.waits.observe(envelope);
         match &envelope.event {
             Event::RunStarted(e) => {
                 self.run = Some(e.clone());

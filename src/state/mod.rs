@@ -24,7 +24,7 @@ pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
 use crate::event::{
     AlertStateChanged, BranchStarted, Breakpoint, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, LaneId,
-    LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted,
+    LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted, Waits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -81,6 +81,9 @@ pub struct DashState {
     /// Rules, their alerts, silences, scraped endpoints.
     #[serde(default)]
     pub alerting: Alerting,
+    /// Who the run waits for.
+    #[serde(default)]
+    pub waits: Waits,
     pub log: Ring<LogRow>,
     /// Vertical marks of the curves: swaps, pauses, alerts, branches.
     pub marks: Ring<Mark>,

@@ -1,6 +1,20 @@
 //! PromQL over the store, with the semantics of Prometheus 3.
 
-use crate::metrics::{Labels, Point, Store};
+mod ast;
+mod check;
+mod eval;
+mod functions;
+mod parser;
+pub(crate) mod text;
+pub(crate) mod token;
+
+use crate::metrics::{Labels, Matcher, Point, Store};
+use ast::{Expr, Node, Type};
+use eval::{Evaluator, Plan, Times};
+use functions::Id;
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a query may cost.
@@ -13,11 +27,19 @@ pub struct Limits {
     pub time_max: Duration,
     /// How far back an instant selector looks.
     pub lookback_ms: i64,
+    /// Step of a subquery that names none.
+    pub subquery_step_ms: i64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { samples_max: 50_000_000, steps_max: 11_000, time_max: Duration::from_secs(10), lookback_ms: 300_000 }
+        Self {
+            samples_max: 50_000_000,
+            steps_max: 11_000,
+            time_max: Duration::from_secs(10),
+            lookback_ms: 300_000,
+            subquery_step_ms: 60_000,
+        }
     }
 }
 
@@ -67,37 +89,79 @@ pub struct Split {
     pub number: f64,
 }
 
-/// An expression that was read and whose types are right.
+/// An expression that was read and whose types are right. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Query {
-    text: String,
+    text: Arc<str>,
+    expr: Arc<Expr>,
+    /// Patterns of `label_replace`, by the place of the call.
+    regexes: Arc<BTreeMap<usize, Regex>>,
 }
 
 impl Query {
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        Ok(Self { text: text.to_owned() })
+        let expr = parser::parse(text)?;
+        check::Checker { input: text }.check(&expr)?;
+        Ok(Self { text: text.into(), regexes: Arc::new(patterns(&expr)), expr: Arc::new(expr) })
     }
 
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    pub fn instant(&self, _store: &Store, _at_ms: i64, _limits: &Limits) -> Result<Evaluated, QueryError> {
-        Err(QueryError { message: "expressions are not evaluated yet".into(), offset: None })
+    pub fn instant(&self, store: &Store, at_ms: i64, limits: &Limits) -> Result<Evaluated, QueryError> {
+        self.evaluator(store, Times { start_ms: at_ms, end_ms: at_ms, step_ms: 1 }, limits, |evaluator| evaluator.instant())
     }
 
     /// At `start_ms`, and every `step_ms` up to `end_ms`.
-    pub fn range(&self, _store: &Store, _start_ms: i64, _end_ms: i64, _step_ms: i64, _limits: &Limits) -> Result<Evaluated, QueryError> {
-        Err(QueryError { message: "expressions are not evaluated yet".into(), offset: None })
+    pub fn range(&self, store: &Store, start_ms: i64, end_ms: i64, step_ms: i64, limits: &Limits) -> Result<Evaluated, QueryError> {
+        self.evaluator(store, Times { start_ms, end_ms, step_ms }, limits, |evaluator| evaluator.range())
+    }
+
+    fn evaluator<T>(&self, store: &Store, times: Times, limits: &Limits, run: impl FnOnce(Evaluator<'_>) -> T) -> T {
+        let plan = Plan { input: &self.text, expr: &self.expr, regexes: &self.regexes };
+        let selections = eval::select(store, &self.expr);
+        run(Evaluator::new(&plan, &selections, store, times, limits))
     }
 
     /// Where the outermost operator compares with a number.
     pub fn split(&self) -> Option<Split> {
-        None
+        let Node::Chain(first, links) = &self.expr.bare().node else { return None };
+        let (last, before) = links.split_last()?;
+        let Node::Number(number) = last.right.bare().node else { return None };
+        if !last.op.is_comparison() || last.return_bool {
+            return None;
+        }
+        let end = before.last().map_or(first.end, |link| link.right.end);
+        let left = Self::parse(self.text.get(first.start..end)?).ok()?;
+        (left.expr.kind() == Type::Vector).then_some(Split { left, operator: last.op.text(), number })
     }
 
     /// Whether any of its selectors finds a series within its reach; true of an expression without selectors.
-    pub fn finds_series(&self, _store: &Store, _at_ms: i64, _limits: &Limits) -> bool {
-        true
+    pub fn finds_series(&self, store: &Store, at_ms: i64, limits: &Limits) -> bool {
+        let mut found = Vec::new();
+        eval::selectors(&self.expr, &mut found);
+        found.is_empty() || self.evaluator(store, Times { start_ms: at_ms, end_ms: at_ms, step_ms: 1 }, limits, |e| e.finds_series(at_ms))
     }
+
+    /// The matchers of each selector, in the order of the text.
+    pub fn selectors(&self) -> impl Iterator<Item = &[Matcher]> {
+        let mut found = Vec::new();
+        eval::selectors(&self.expr, &mut found);
+        found.into_iter().map(|selector| selector.matchers.as_slice())
+    }
+}
+
+/// Compiled once: an evaluation would spend most of its time on it.
+fn patterns(expr: &Expr) -> BTreeMap<usize, Regex> {
+    let mut patterns = BTreeMap::new();
+    eval::visit(expr, &mut |expr| {
+        if let Node::Call(function, arguments) = &expr.node
+            && function.id == Id::LabelReplace
+            && let Some(Node::Text(regex)) = arguments.last().map(|argument| &argument.bare().node)
+        {
+            patterns.extend(eval::whole_pattern(regex).map(|pattern| (expr.start, pattern)));
+        }
+    });
+    patterns
 }

@@ -1,0 +1,58 @@
+//! What an evaluation may still cost. The only clock of this room: it decides no value, only when a query is given up.
+
+use super::super::{Limits, QueryError};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// So many points pass between two looks at the clock.
+const LOOK_EVERY: usize = 16_384;
+
+pub struct Budget {
+    samples_max: usize,
+    steps_max: usize,
+    time_max: Duration,
+    started: Instant,
+    samples: Cell<usize>,
+    next_look: Cell<usize>,
+}
+
+impl Budget {
+    pub fn new(limits: &Limits) -> Self {
+        let (samples_max, steps_max, time_max) = (limits.samples_max, limits.steps_max, limits.time_max);
+        Self { samples_max, steps_max, time_max, started: Instant::now(), samples: Cell::new(0), next_look: Cell::new(LOOK_EVERY) }
+    }
+
+    /// Takes note of points that were loaded, or of work that costs as much.
+    pub fn spend(&self, count: usize) -> Result<(), QueryError> {
+        let samples = self.samples.get().saturating_add(count);
+        self.samples.set(samples);
+        if samples > self.samples_max {
+            return Err(error("query processing would load too many samples into memory in query execution"));
+        }
+        if samples >= self.next_look.get() {
+            self.next_look.set(samples + LOOK_EVERY);
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    pub fn look(&self) -> Result<(), QueryError> {
+        if self.started.elapsed() > self.time_max {
+            return Err(error("query timed out in query execution"));
+        }
+        Ok(())
+    }
+
+    /// Whether so many steps may be made.
+    pub fn steps(&self, count: i64) -> Result<(), QueryError> {
+        if usize::try_from(count).is_ok_and(|count| count <= self.steps_max) {
+            return self.look();
+        }
+        let max = self.steps_max;
+        Err(error(&format!("exceeded maximum resolution of {max} points per timeseries. Try decreasing the query resolution (?step=XX)")))
+    }
+}
+
+fn error(message: &str) -> QueryError {
+    QueryError { message: message.to_owned(), offset: None }
+}
