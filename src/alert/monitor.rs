@@ -9,8 +9,6 @@ use crate::metrics::{Caps, Labels, METRIC_NAME, Meter, Store, stale};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Changes of alerts that one evaluation of a group tells one by one; how many more there were is told in one line.
-const CHANGES_TOLD_MAX: usize = 100;
 /// No group is evaluated more often.
 const INTERVAL_MS_MIN: i64 = 100;
 /// A group is told of at least this often, so that a screen knows that it is evaluated.
@@ -29,6 +27,8 @@ pub struct MonitorSettings {
     pub job: String,
     /// Evaluations that are made up for where time was lost; the rest is skipped, as Prometheus does.
     pub made_up_max: i64,
+    /// Changes of alerts that one evaluation of a group tells one by one; how many more there were is told in one line.
+    pub changes_told_max: usize,
     pub repeat_ms: i64,
     pub refresh_ms: i64,
     pub caps: Caps,
@@ -46,6 +46,7 @@ impl Default for MonitorSettings {
             instance: "localhost".into(),
             job: "pilothouse".into(),
             made_up_max: 1,
+            changes_told_max: 100,
             repeat_ms: 4 * 3_600_000,
             refresh_ms: 60_000,
             caps: Caps::default(),
@@ -124,6 +125,11 @@ impl Monitor {
         }
         self.heed(&envelope.event, envelope.t_ns);
         self.meter.observe(envelope);
+    }
+
+    /// When the run began, where no event tells; milliseconds since 1970.
+    pub fn begins_at(&mut self, epoch_ms: i64) {
+        self.epoch_ms = Some(epoch_ms);
     }
 
     /// Alert time of a time of the run; unset before it has begun.
@@ -288,10 +294,11 @@ impl Monitor {
             AlertState::Pending => 2,
             AlertState::Inactive => 3,
         });
-        events.extend(transitions.iter().take(CHANGES_TOLD_MAX).map(|transition| Event::from(told(group, transition, at_ms))));
-        let rest = transitions.len().saturating_sub(CHANGES_TOLD_MAX);
+        let most = self.settings.changes_told_max;
+        events.extend(transitions.iter().take(most).map(|transition| Event::from(told(group, transition, at_ms))));
+        let rest = transitions.len().saturating_sub(most);
         if rest > 0 {
-            let text = format!("group {group}: {rest} more alerts changed at once; {CHANGES_TOLD_MAX} are told one by one");
+            let text = format!("group {group}: {rest} more alerts changed at once; {most} are told one by one");
             events.push(LogLine { level: LogLevel::Warn, target: "rules".into(), text: text.into() }.into());
         }
     }

@@ -77,6 +77,7 @@ impl Pager {
     /// An alert began to fire or ended.
     pub fn changed(&mut self, page: Page) {
         let key = (page.group.clone(), page.labels.clone());
+        let is_full = self.active.len() >= ACTIVE_MAX;
         match self.active.get_mut(&key) {
             Some(active) => {
                 let began = !active.page.firing && page.firing;
@@ -88,7 +89,7 @@ impl Pager {
                 (active.page, active.is_new) = (Page { seq, ..page }, true);
             }
             // The end of what is not known was told to nobody.
-            None if !page.firing || self.active.len() >= ACTIVE_MAX => {}
+            None if !page.firing || is_full => {}
             None => {
                 let active = Active { refreshed_ms: page.at_ms, page, is_new: true, told_ms: None };
                 self.active.insert(key, active);

@@ -6,8 +6,10 @@
 
 mod labels;
 mod matcher;
+mod meter;
 mod store;
 
 pub use labels::{Labels, METRIC_NAME};
 pub use matcher::{MatchOp, Matcher, MatcherError};
+pub use meter::Meter;
 pub use store::{AppendError, Caps, Point, SeriesRef, Store, is_stale, stale};

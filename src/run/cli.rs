@@ -173,6 +173,9 @@ pub struct RunArgs {
     /// Watch only: no key changes the run
     #[arg(long)]
     pub read_only: bool,
+    /// Rule files, as Prometheus reads them, instead of the rules that come with the program; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
 }
 
 /// Flags of `replay`.

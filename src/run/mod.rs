@@ -4,12 +4,14 @@
 //! Accepts: argv.
 //! Test: `cargo test --test cli`.
 
+mod alerts;
 mod backstage;
 mod bench;
 mod bundle;
 mod cli;
 mod config;
 mod diff;
+mod dry_run;
 mod eval;
 mod exit;
 mod fork;
@@ -18,6 +20,8 @@ mod live;
 mod provider;
 mod recordings;
 mod replay;
+mod rule_files;
+mod rules_eval;
 mod screen;
 mod signals;
 mod train;
