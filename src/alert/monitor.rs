@@ -130,6 +130,7 @@ impl Monitor {
     /// When the run began, where no event tells; milliseconds since 1970.
     pub fn begins_at(&mut self, epoch_ms: i64) {
         self.epoch_ms = Some(epoch_ms);
+        self.meter.begun_at(epoch_ms);
     }
 
     /// Alert time of a time of the run; unset before it has begun.

@@ -1,33 +1,25 @@
 //! `rules eval`: which alerts a recording would have fired.
 
+use super::cli::{GlobalArgs, RulesEvalArgs};
 use super::dry_run::{DryRow, DryRun, evaluate};
 use super::exit::{Code, Failure, Outcome, note, say};
+use super::join::configuration;
 use super::rule_files::{parse, text};
 use crate::alert::rules::parse_duration;
-use crate::config::Config;
 use serde_json::json;
-use std::path::Path;
-
-/// What is asked.
-pub struct EvalAsk<'a> {
-    pub file: &'a Path,
-    pub recording: &'a Path,
-    /// Between evaluations of groups that name no interval, such as `5s`.
-    pub step: Option<&'a str>,
-    pub json: bool,
-}
 
 /// Prints what would have fired. A damaged recording is partial input.
-pub fn eval(ask: &EvalAsk<'_>, config: &Config) -> Outcome {
-    let rules = parse(&ask.file.display().to_string(), &text(ask.file).map_err(Failure::usage)?).map_err(Failure::usage)?;
-    let mut settings = super::alerts::settings(config);
-    if let Some(step) = ask.step {
+pub fn run(args: &RulesEvalArgs, global: &GlobalArgs) -> Outcome {
+    let config = configuration(global, None)?;
+    let rules = parse(&args.file.display().to_string(), &text(&args.file).map_err(Failure::usage)?).map_err(Failure::usage)?;
+    let mut settings = super::alerts::settings(&config);
+    if let Some(step) = &args.step {
         let bad = || Failure::usage(format!("`{step}` is no duration such as 5s"));
         settings.interval_ms = parse_duration(step).ok().filter(|ms| *ms > 0).ok_or_else(bad)?;
     }
     let count: usize = rules.groups.iter().map(|group| group.rules.len()).sum();
-    let run = evaluate(rules, ask.recording, settings).map_err(Failure::usage)?;
-    if ask.json {
+    let run = evaluate(rules, &args.recording, settings).map_err(Failure::usage)?;
+    if args.json {
         print_json(&run)?
     } else {
         print(&run, count)?
