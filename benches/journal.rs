@@ -51,7 +51,7 @@ fn event(i: u64) -> (Place, Event) {
             let result = text("cart has 4 replicas");
             ToolCallFinished { call_id: step, tool: text("scale"), result, error_type: None, duration_ns: 1_200_000 }.into()
         }
-        _ => DecisionSettled { duration_ns: 900_000_000 }.into(),
+        _ => DecisionSettled { duration_ns: 900_000_000, memory_bytes: None }.into(),
     };
     (place, event)
 }

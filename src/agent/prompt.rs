@@ -113,6 +113,14 @@ impl Conversation {
         &self.turns
     }
 
+    /// Bytes of all texts that it holds.
+    pub fn bytes(&self) -> u64 {
+        let turn = |t: &Turn| t.observation.len() + t.thought.len() + t.action.len();
+        let memory: usize = self.memory.iter().map(String::len).sum();
+        let turns: usize = self.turns.iter().map(turn).sum();
+        (self.briefing.len() + memory + turns + self.current.as_ref().map_or(0, |current| current.len())) as u64
+    }
+
     fn memory_segment(&self) -> Option<Segment> {
         (!self.memory.is_empty()).then(|| Segment { role: Role::Memory, text: SafeText::from(self.memory.join(";")) })
     }

@@ -352,7 +352,7 @@ mod tests {
         let missing = ObservationField { name: "search.p95".into(), unit: Unit::Milliseconds };
         state.lanes.entry(LaneId(0)).or_default().episode.fields = vec![field, missing];
         state.lanes.entry(LaneId(0)).or_default().episode.values = vec![Some(450.0), None];
-        let event = at(DecisionSettled { duration_ns: 1 });
+        let event = at(DecisionSettled { duration_ns: 1, memory_bytes: None });
         let condition = |source: &str| Condition::compile(source).unwrap().matches(&event, &state);
         assert!(condition("obs['checkout.p95'] > 400"));
         assert!(!condition("obs['search.p95'] > 400"), "no reading");

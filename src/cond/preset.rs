@@ -109,6 +109,6 @@ mod tests {
         let said = [(1, 4), (1, 4), (2, 4), (2, 4), (2, 5), (2, 5), (2, 5), (2, 5)];
         let held: Vec<bool> = said.map(|(episode, to)| say(episode, call(to).into())).to_vec();
         assert_eq!(held, [false, false, false, false, false, false, true, true]);
-        assert!(!say(2, DecisionSettled { duration_ns: 1 }.into()), "no call");
+        assert!(!say(2, DecisionSettled { duration_ns: 1, memory_bytes: None }.into()), "no call");
     }
 }

@@ -8,6 +8,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -177,6 +178,29 @@ pub enum Severity {
     Critical,
 }
 
+/// Where to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl FromStr for Listen {
+    type Err = String;
+    /// `ADDRESS:PORT`; a port alone, with a colon or without, is of the loopback.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = text.strip_prefix(':').unwrap_or(text);
+        let loopback = || port.parse().ok().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+        let address = text.parse().ok().or_else(loopback);
+        address
+            .map(Listen)
+            .ok_or_else(|| format!("`{}` is no address; give IP:PORT, such as 127.0.0.1:9464, or a port", SafeText::new(text)))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A name in a file: section or setting.
 pub(super) struct Key(pub String);
 
@@ -251,7 +275,8 @@ pub(super) fn language(name: &Option<String>) -> Result<(), String> {
 }
 
 pub(super) fn label_names(labels: &BTreeMap<String, String>) -> Result<(), String> {
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+    let is_name =
+        |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
     match labels.keys().find(|name| name.is_empty() || !is_name(name)) {
         Some(name) => Err(format!("has the label `{}`; a name has letters, digits and _", SafeText::new(name))),
         None => Ok(()),

@@ -570,6 +570,7 @@ impl Engine {
                 // A breakpoint may be about a single token.
                 let groups = self.control.pace == Pace::Max && self.control.state == RunState::Running && self.breakpoints.is_empty();
                 let group = if groups { DELTA_TOKENS_AT_MAX } else { 1 };
+                self.lanes[index].began_to_say(self.journal.now_ns());
                 self.lanes[index].piece(&text, token, logprob, entropy)?;
                 self.lanes[index].tell(group, streams, &mut self.journal);
                 Ok(Some(Boundary::Token))

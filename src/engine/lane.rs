@@ -54,6 +54,8 @@ struct Message {
     token_ends: Vec<u32>,
     opened: Opened,
     began_ns: u64,
+    /// From the beginning to the first token.
+    prefill_ns: Option<u64>,
     finish: Option<FinishReason>,
     /// Text and tokens that were not yet told in a delta.
     untold: (String, u32),
@@ -439,6 +441,11 @@ impl Lane {
         Ok(())
     }
 
+    /// The message's first token is here.
+    pub fn began_to_say(&mut self, now_ns: u64) {
+        self.message.prefill_ns.get_or_insert(now_ns.saturating_sub(self.message.began_ns));
+    }
+
     /// Tells in a delta what was said since the last one, once it is at least `tokens_min` tokens.
     pub fn tell(&mut self, tokens_min: u32, streams: bool, journal: &mut Journal) {
         if !streams || self.message.untold.1 < tokens_min || self.message.untold.0.is_empty() {
@@ -479,6 +486,7 @@ impl Lane {
             cached_tokens: message.opened.cached_tokens,
             checkpoint: self.checkpoint.clone(),
             duration_ns: journal.now_ns() - message.began_ns,
+            prefill_ns: message.prefill_ns,
         };
         journal.append(self.place(), event);
         self.intention = Some(intention);
@@ -567,7 +575,8 @@ impl Lane {
             let (step, now) = (self.mind.step, self.env.state_hash());
             return Err(format!("step {step} comes out otherwise than it was recorded (state {now:016x}, recorded {recorded:016x})"));
         }
-        journal.append(self.place(), DecisionSettled { duration_ns: journal.now_ns() - self.decision_began_ns });
+        let memory_bytes = Some(self.mind.conversation.bytes());
+        journal.append(self.place(), DecisionSettled { duration_ns: journal.now_ns() - self.decision_began_ns, memory_bytes });
         self.mind.react.on(Input::Settled).map_err(|e| e.to_string())?;
         self.mind.observation = result.observation.clone();
         let (env, baseline, mind) = (self.env.as_ref(), self.baseline.as_deref(), &self.mind);

@@ -109,7 +109,7 @@ mod tests {
         let mut onset = Onset::default();
         let mut at = |seq: u64, step: Option<u32>, holds: bool| {
             let (lane, episode, step) = (LaneId(0), step.map(|_| EpisodeId(3)), step.map(StepIndex));
-            let event = super::super::DecisionSettled { duration_ns: 1 }.into();
+            let event = super::super::DecisionSettled { duration_ns: 1, memory_bytes: None }.into();
             onset.note(&Envelope { seq: Seq(seq), t_ns: seq, lane, episode, step, event }, holds)
         };
         assert!(!at(10, Some(8), false) && at(11, Some(9), true));

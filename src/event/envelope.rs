@@ -148,7 +148,7 @@ mod tests {
     fn a_line_reads_back_as_it_was_written() {
         let text = r#"{"seq":9,"t":1200,"lane":0,"k":"DecisionSettled","ep":1,"step":4,"d":{"duration_ns":7}}"#;
         let envelope = Envelope::from_json(text).unwrap();
-        assert_eq!(envelope.event, Event::DecisionSettled(DecisionSettled { duration_ns: 7 }));
+        assert_eq!(envelope.event, Event::DecisionSettled(DecisionSettled { duration_ns: 7, memory_bytes: None }));
         assert_eq!(serde_json::to_string(&envelope).unwrap(), text);
         assert_eq!(envelope.address(), "1/4");
     }

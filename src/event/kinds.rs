@@ -290,6 +290,9 @@ pub struct MessageCompleted {
     pub checkpoint: Option<CheckpointId>,
     /// Prefill and decode together, without what its lane stood still for meanwhile.
     pub duration_ns: u64,
+    /// The part of it up to the first token; unset for agents without tokens, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefill_ns: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -351,6 +354,9 @@ pub enum RecordedAction {
 pub struct DecisionSettled {
     /// From entering `observe` to here, pauses included.
     pub duration_ns: u64,
+    /// Bytes of what the agent remembers of its episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
 }
 
 /// Older steps of the prompt were replaced by a summary.

@@ -173,6 +173,9 @@ pub struct RunArgs {
     /// Watch only: no key changes the run
     #[arg(long)]
     pub read_only: bool,
+    /// Serve /metrics and /healthz: IP:PORT, or a port of the loopback; 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<String>,
 }
 
 /// Flags of `replay`.

@@ -364,7 +364,7 @@ mod tests {
             }
         }
         let mut scan = Scan::new(Quest::Search, Arc::new(Always), Seq(1), true);
-        let event = Event::DecisionSettled(crate::event::DecisionSettled { duration_ns: 1 });
+        let event = Event::DecisionSettled(crate::event::DecisionSettled { duration_ns: 1, memory_bytes: None });
         scan.note(&Envelope { seq: Seq(1), t_ns: 1, lane: LaneId(0), episode: None, step: None, event });
         assert!(scan.tally.is_whole() && scan.state.is_some());
         scan.note_end(Seq(1), false);

@@ -108,6 +108,7 @@ mod tests {
             cached_tokens: 0,
             checkpoint: None,
             duration_ns: 1,
+            prefill_ns: None,
         }
     }
 

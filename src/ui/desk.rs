@@ -246,7 +246,7 @@ mod tests {
                 lane: LaneId(lane as u32),
                 episode: Some(EpisodeId(episode)),
                 step: None,
-                event: DecisionSettled { duration_ns: 1 }.into(),
+                event: DecisionSettled { duration_ns: 1, memory_bytes: None }.into(),
             };
             book.note(&envelope);
             scan.note(&envelope);

@@ -131,7 +131,7 @@ mod tests {
             lane: LaneId((n % 2) as u32),
             episode: Some(EpisodeId(1)),
             step: Some(StepIndex(n as u32 / 5)),
-            event: DecisionSettled { duration_ns: 1 }.into(),
+            event: DecisionSettled { duration_ns: 1, memory_bytes: None }.into(),
         };
         let changed = (1..=upto).filter(|n| ledger.holds(&event(*n), &DashState::default())).count();
         (ledger, changed)

@@ -220,6 +220,7 @@ impl Random {
             cached_tokens: self.below(300) as u32,
             checkpoint: self.maybe(Self::checkpoint),
             duration_ns: self.next(),
+            prefill_ns: self.maybe(|r| r.next()),
         }
     }
 
@@ -358,7 +359,7 @@ impl Random {
             }
             .into(),
             "TransitionRecorded" => self.transition().into(),
-            "DecisionSettled" => DecisionSettled { duration_ns: self.next() }.into(),
+            "DecisionSettled" => DecisionSettled { duration_ns: self.next(), memory_bytes: self.maybe(|r| r.next()) }.into(),
             "MemoryCompressed" => {
                 MemoryCompressed { before: 90, after: 30, ratio: self.float(), prompt_tokens: 200, summary: self.text() }.into()
             }

@@ -5,6 +5,8 @@ mod check;
 mod eval;
 mod functions;
 mod parser;
+#[cfg(test)]
+mod tests;
 pub(crate) mod text;
 pub(crate) mod token;
 
@@ -20,15 +22,18 @@ use std::time::Duration;
 /// What a query may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Points that all selectors of one evaluation may load.
+    /// Points that one evaluation may load, and steps that its subqueries may make.
     pub samples_max: usize,
-    /// Steps of a range query or a subquery.
+    /// Steps of a range query.
     pub steps_max: usize,
     pub time_max: Duration,
     /// How far back an instant selector looks.
     pub lookback_ms: i64,
     /// Step of a subquery that names none.
     pub subquery_step_ms: i64,
+    /// Whether functions and operators drop names only when the query is done: Prometheus' feature `promql-delayed-name-removal`,
+    /// off by default there as here, on in Prometheus' own tests.
+    pub delayed_name_removal: bool,
 }
 
 impl Default for Limits {
@@ -39,6 +44,7 @@ impl Default for Limits {
             time_max: Duration::from_secs(10),
             lookback_ms: 300_000,
             subquery_step_ms: 60_000,
+            delayed_name_removal: false,
         }
     }
 }

@@ -103,10 +103,6 @@ impl Aggregator {
         ("limit_ratio", Self::LimitRatio),
     ];
 
-    pub fn text(self) -> &'static str {
-        Self::ALL.iter().find(|(_, own)| *own == self).map_or("", |(text, _)| text)
-    }
-
     pub fn takes_parameter(self) -> bool {
         matches!(self, Self::Topk | Self::Bottomk | Self::CountValues | Self::Quantile | Self::Limitk | Self::LimitRatio)
     }
@@ -466,7 +462,7 @@ fn is_duration(word: &str) -> bool {
             Some(_) | None => return false,
         }
     }
-    true
+    !word.is_empty()
 }
 
 fn is_alpha(c: char) -> bool {

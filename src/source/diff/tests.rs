@@ -228,6 +228,7 @@ fn message(words: &[&str]) -> MessageCompleted {
         cached_tokens: 0,
         checkpoint: None,
         duration_ns: 1,
+        prefill_ns: None,
     }
 }
 

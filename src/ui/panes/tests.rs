@@ -91,6 +91,7 @@ impl Script {
             cached_tokens: 200,
             checkpoint: None,
             duration_ns: 310_000_000,
+            prefill_ns: None,
         });
         let call = ToolCall::new("query_logs").with("service", "pay").with("note", words);
         self.say(ToolCallStarted { call_id: u64::from(step), route: Route::Tool, call: call.clone() });
@@ -112,7 +113,7 @@ impl Script {
             reward_sum: 0.4 * f64::from(step),
             discounted_sum: 0.3 * f64::from(step),
         });
-        self.say(DecisionSettled { duration_ns: 1 });
+        self.say(DecisionSettled { duration_ns: 1, memory_bytes: None });
     }
 
     fn telemetry(&mut self, gpu: GpuStatus) {

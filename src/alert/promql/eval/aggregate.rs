@@ -115,17 +115,23 @@ impl<'c> Evaluator<'c> {
         self.budget.spend(vector.samples.len())?;
         let key = Key::of_grouping(&aggregate.grouping);
         let mut table = Table::with_capacity(8);
-        let mut groups: Vec<Group> = Vec::new();
+        // With each group, whether a name in it is going.
+        let mut groups: Vec<(Group, bool)> = Vec::new();
         for sample in &vector.samples {
             let place = table.place(&key, &sample.tags);
             if place.is_new {
-                groups.push(Group::new(aggregate.op, sample.value));
+                groups.push((Group::new(aggregate.op, sample.value), sample.tags.is_going()));
             } else {
-                groups[place.index].add(aggregate.op, sample.value);
+                let (group, is_going) = &mut groups[place.index];
+                group.add(aggregate.op, sample.value);
+                *is_going |= sample.tags.is_going();
             }
         }
-        let finish = |(i, group): (usize, Group)| {
-            let tags = Tags::own(key.labels_of(table.founder(i)));
+        let finish = |(i, (group, is_going)): (usize, (Group, bool))| {
+            let mut tags = Tags::own(key.labels_of(table.founder(i)));
+            if is_going {
+                tags.drop_name(true);
+            }
             Sample { tags, value: group.finish(aggregate.op, parameter) }
         };
         let samples = groups.into_iter().enumerate().map(finish).collect();

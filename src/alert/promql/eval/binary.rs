@@ -73,7 +73,7 @@ impl<'c> Evaluator<'c> {
                 () => value,
             };
             if drops_name {
-                sample.tags.drop_name();
+                sample.tags.drop_name(self.delayed);
             }
             holds || link.return_bool
         });
@@ -101,8 +101,14 @@ impl<'c> Evaluator<'c> {
             return Ok(Vector::empty());
         }
         let one = one_side(&key, one, swapped)?;
-        let mut join =
-            Join { link, swapped, key, seen: Seen::new(matching.card, one.table.len()), out: Vec::with_capacity(many.samples.len()) };
+        let mut join = Join {
+            link,
+            swapped,
+            delayed: self.delayed,
+            key,
+            seen: Seen::new(matching.card, one.table.len()),
+            out: Vec::with_capacity(many.samples.len()),
+        };
         // A filled "one" side has a place of its own behind those that are there, for each match group.
         let mut missing = Table::with_capacity(0);
         for sample in many.samples {
@@ -199,6 +205,7 @@ impl<'c> Seen<'c> {
 struct Join<'c, 'l> {
     link: &'l Link,
     swapped: bool,
+    delayed: bool,
     key: Key<'l>,
     seen: Seen<'c>,
     out: Vec<Sample<'c>>,
@@ -229,7 +236,7 @@ impl<'c> Join<'c, '_> {
             Card::OneToOne | Card::ManyToOne | Card::OneToMany => many,
         };
         if drops_name {
-            tags.drop_name();
+            tags.drop_name(self.delayed && self.link.return_bool);
         }
         if !matching.include.is_empty() {
             let mut labels = tags.to_labels();

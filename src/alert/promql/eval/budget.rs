@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 /// So many points pass between two looks at the clock.
 const LOOK_EVERY: usize = 16_384;
 
+const TOO_MANY: &str = "query processing would load too many samples into memory in query execution";
+
 pub struct Budget {
     samples_max: usize,
     steps_max: usize,
@@ -27,7 +29,7 @@ impl Budget {
         let samples = self.samples.get().saturating_add(count);
         self.samples.set(samples);
         if samples > self.samples_max {
-            return Err(error("query processing would load too many samples into memory in query execution"));
+            return Err(error(TOO_MANY));
         }
         if samples >= self.next_look.get() {
             self.next_look.set(samples + LOOK_EVERY);
@@ -43,14 +45,30 @@ impl Budget {
         Ok(())
     }
 
-    /// Whether so many steps may be made.
+    /// Whether a range query may have so many steps.
     pub fn steps(&self, count: i64) -> Result<(), QueryError> {
         if usize::try_from(count).is_ok_and(|count| count <= self.steps_max) {
-            return self.look();
+            return Ok(());
         }
-        let max = self.steps_max;
+        let max = thousands(self.steps_max);
         Err(error(&format!("exceeded maximum resolution of {max} points per timeseries. Try decreasing the query resolution (?step=XX)")))
     }
+
+    /// Whether so many steps could be made at all, before the first is made.
+    pub fn afford(&self, count: i64) -> Result<(), QueryError> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if self.samples.get().saturating_add(count) > self.samples_max {
+            return Err(error(TOO_MANY));
+        }
+        self.look()
+    }
+}
+
+/// `11000` as `11,000`.
+fn thousands(count: usize) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
+    groups.join(",")
 }
 
 fn error(message: &str) -> QueryError {

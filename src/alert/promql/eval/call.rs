@@ -19,7 +19,7 @@ impl<'c> Evaluator<'c> {
             Id::Start => Value::Scalar(seconds(self.times.start_ms)),
             Id::End => Value::Scalar(seconds(self.times.end_ms)),
             Id::Step => Value::Scalar(seconds(self.times.step_ms)),
-            Id::Range => Value::Scalar(seconds(self.times.end_ms - self.times.start_ms)),
+            Id::Range => Value::Scalar(seconds(self.times.end_ms.saturating_sub(self.times.start_ms))),
             Id::Scalar_ => {
                 let vector = self.vector(&arguments[0], t_ms)?;
                 let [sample] = &vector.samples[..] else { return Ok(Value::Scalar(f64::NAN)) };
@@ -82,7 +82,7 @@ impl<'c> Evaluator<'c> {
                 vector
             }
         };
-        vector.samples.iter_mut().for_each(|sample| sample.tags.drop_name());
+        vector.samples.iter_mut().for_each(|sample| sample.tags.drop_name(self.delayed));
         self.unique(vector)
     }
 
@@ -132,7 +132,7 @@ impl<'c> Evaluator<'c> {
                 if matches!(id, Id::Rate | Id::Increase) && uncounted.is_none() && !is_counted() {
                     uncounted = Some(tags.name().to_owned());
                 }
-                samples.push(Sample { tags: if keeps_name { tags } else { tags.without_name() }, value });
+                samples.push(Sample { tags: if keeps_name { tags } else { tags.without_name(self.delayed) }, value });
             }
         })?;
         if let Some(name) = uncounted {

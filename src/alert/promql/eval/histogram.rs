@@ -1,6 +1,6 @@
 //! Quantiles and fractions of classic histograms: series with a label `le`, cumulative counts up to it.
 
-use super::super::ast::{Expr, Grouping};
+use super::super::ast::Expr;
 use super::super::text::{fixed, number, quote};
 use super::vector::{Key, Sample, Table, Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
@@ -10,7 +10,7 @@ const BUCKET_LABEL: &str = "le";
 /// Counts that differ by less than this share are the same: sums of floats don't come out equal.
 const SMALL_DELTA: f64 = 1e-12;
 
-static WITHOUT_LE: LazyLock<Grouping> = LazyLock::new(|| Grouping { without: true, labels: vec![BUCKET_LABEL.to_owned()] });
+static WITHOUT_LE: LazyLock<[String; 1]> = LazyLock::new(|| [BUCKET_LABEL.to_owned()]);
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
@@ -25,9 +25,10 @@ impl<'c> Evaluator<'c> {
         let histograms = self.histograms(&arguments[1], t_ms)?;
         let mut samples = Vec::with_capacity(histograms.len());
         for (tags, mut buckets) in histograms {
-            samples.push(Sample { tags, value: self.quantile_of(q, &mut buckets, &arguments[1]) });
+            let value = self.quantile_of(q, &mut buckets, &tags, &arguments[1]);
+            samples.push(Sample { tags, value });
         }
-        Ok(Vector { samples, distinct: true })
+        self.unique(Vector { samples, distinct: false })
     }
 
     /// Several quantiles at once, told apart by a label.
@@ -43,18 +44,19 @@ impl<'c> Evaluator<'c> {
         let mut samples = Vec::new();
         for (tags, mut buckets) in self.histograms(&arguments[0], t_ms)? {
             for q in &quantiles {
-                let value = self.quantile_of(*q, &mut buckets, &arguments[0]);
-                samples.push(Sample { tags: Tags::own(with_label(&tags, label, &fixed(*q))), value });
+                let value = self.quantile_of(*q, &mut buckets, &tags, &arguments[0]);
+                let own = Tags::own(with_label(&tags, label, &fixed(*q))).without_name(self.delayed);
+                samples.push(Sample { tags: own, value });
             }
         }
         self.unique(Vector { samples, distinct: false })
     }
 
-    fn quantile_of(&self, q: f64, buckets: &mut Vec<Bucket>, expr: &Expr) -> f64 {
+    fn quantile_of(&self, q: f64, buckets: &mut Vec<Bucket>, tags: &Tags<'_>, expr: &Expr) -> f64 {
         let (value, was_forced) = bucket_quantile(q, buckets);
         if was_forced {
             let page = "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile";
-            self.inform(&format!("input to histogram_quantile needed to be fixed for monotonicity (see {page})"), expr);
+            self.inform(&format!("input to histogram_quantile needed to be fixed for monotonicity (see {page}){}", of_name(tags)), expr);
         }
         value
     }
@@ -63,21 +65,21 @@ impl<'c> Evaluator<'c> {
         let (lower, upper) = (self.scalar(&arguments[0], t_ms)?, self.scalar(&arguments[1], t_ms)?);
         let histograms = self.histograms(&arguments[2], t_ms)?.into_iter();
         let samples = histograms.map(|(tags, mut buckets)| Sample { tags, value: bucket_fraction(lower, upper, &mut buckets) });
-        Ok(Vector { samples: samples.collect(), distinct: true })
+        self.unique(Vector { samples: samples.collect(), distinct: false })
     }
 
     /// Buckets by their labels without name and `le`.
     fn histograms(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Vec<(Tags<'c>, Vec<Bucket>)>> {
         let vector = self.vector(expr, t_ms)?;
         self.budget.spend(vector.samples.len())?;
-        let key = Key::of_grouping(&WITHOUT_LE);
+        // The name counts: two metrics' buckets are never one histogram's.
+        let key = Key::all_but(&*WITHOUT_LE);
         let mut table = Table::with_capacity(8);
         let mut buckets: Vec<Vec<Bucket>> = Vec::new();
         for sample in &vector.samples {
             let le = sample.tags.get(BUCKET_LABEL);
             let Some(upper) = number(le) else {
-                let name = sample.tags.name();
-                let of_name = if name.is_empty() { String::new() } else { format!(" for metric name {name:?}") };
+                let of_name = of_name(&sample.tags);
                 let message = format!("bucket label \"le\" is missing or has a malformed value of {}{of_name}", quote(le.as_bytes()));
                 self.warn(&message, expr);
                 continue;
@@ -88,9 +90,13 @@ impl<'c> Evaluator<'c> {
             }
             buckets[place.index].push(Bucket { upper, count: sample.value });
         }
-        let tags = |i: usize| Tags::own(key.labels_of(table.founder(i)));
+        let tags = |i: usize| Tags::own(key.labels_of(table.founder(i))).without_name(self.delayed);
         Ok(buckets.into_iter().enumerate().map(|(i, buckets)| (tags(i), buckets)).collect())
     }
+}
+
+fn of_name(tags: &Tags<'_>) -> String {
+    if tags.name().is_empty() { String::new() } else { format!(" for metric name {}", quote(tags.name().as_bytes())) }
 }
 
 /// In order, each bound once. False where the last bucket is not that of infinity.

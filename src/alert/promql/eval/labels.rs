@@ -35,7 +35,7 @@ impl<'c> Evaluator<'c> {
                 Some(found) => found.expand(&replacement, &mut value),
                 None => continue,
             }
-            sample.tags = Tags::own(with_label(&sample.tags, target, &value));
+            sample.tags = relabelled(&sample.tags, target, &value);
         }
         vector.distinct = false;
         self.unique(vector)
@@ -50,7 +50,7 @@ impl<'c> Evaluator<'c> {
         let mut vector = self.vector(vector, t_ms)?;
         for sample in &mut vector.samples {
             let values: Vec<&str> = sources.iter().map(|source| sample.tags.get(source)).collect();
-            sample.tags = Tags::own(with_label(&sample.tags, target, &values.join(&separator)));
+            sample.tags = relabelled(&sample.tags, target, &values.join(&separator));
         }
         vector.distinct = false;
         self.unique(vector)
@@ -81,6 +81,12 @@ impl<'c> Evaluator<'c> {
         self.windows(argument, t_ms, |_, _| found = true)?;
         if found { Ok(Vector::empty()) } else { Ok(Vector::one(Tags::own(absent_labels(argument)), 1.0)) }
     }
+}
+
+/// A name that is set anew stays, whatever was to become of the old one.
+fn relabelled(tags: &Tags<'_>, target: &str, value: &str) -> Tags<'static> {
+    let own = Tags::own(with_label(tags, target, value));
+    if tags.is_going() && target != METRIC_NAME { own.without_name(true) } else { own }
 }
 
 /// Labels that a series would have if a selector found one: from matchers of equality that are alone in speaking of their label.

@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use vector::{Key, Sample, Table, Tags, Vector};
 use window::Window;
 
+const SAME_LABELS: &str = "vector cannot contain metrics with the same labelset";
+
 pub type Outcome<T> = Result<T, QueryError>;
 
 /// Times of a query: one time, or steps from a start to an end.
@@ -68,6 +70,8 @@ pub struct Evaluator<'c> {
     times: Times,
     lookback_ms: i64,
     subquery_step_ms: i64,
+    /// Whether names go only when the query is done.
+    delayed: bool,
     budget: Budget,
     notes: RefCell<Notes>,
 }
@@ -115,9 +119,9 @@ pub fn select<'s>(store: &'s Store, expr: &Expr) -> Vec<Vec<SeriesRef<'s>>> {
 
 impl<'c> Evaluator<'c> {
     pub fn new(plan: &'c Plan<'c>, selections: &'c [Vec<SeriesRef<'c>>], store: &'c Store, times: Times, limits: &Limits) -> Self {
-        let (lookback_ms, subquery_step_ms) = (limits.lookback_ms, limits.subquery_step_ms.max(1));
+        let (lookback_ms, subquery_step_ms, delayed) = (limits.lookback_ms, limits.subquery_step_ms.max(1), limits.delayed_name_removal);
         let budget = Budget::new(limits);
-        Self { plan, selections, store, times, lookback_ms, subquery_step_ms, budget, notes: RefCell::default() }
+        Self { plan, selections, store, times, lookback_ms, subquery_step_ms, delayed, budget, notes: RefCell::default() }
     }
 
     /// Prometheus ends a remark with the place that it is about.
@@ -153,7 +157,7 @@ impl<'c> Evaluator<'c> {
             Value::Scalar(value) => Answer::Scalar(value),
             Value::Text(bytes) => Answer::String(String::from_utf8_lossy(bytes).into_owned()),
             Value::Vector(vector) => {
-                let samples = vector.samples.into_iter();
+                let samples = self.unique(named(vector))?.samples.into_iter();
                 Answer::Vector(samples.map(|s| VectorSample { labels: s.tags.to_labels(), value: s.value }).collect())
             }
         };
@@ -170,7 +174,8 @@ impl<'c> Evaluator<'c> {
         if step_ms <= 0 {
             return failed("zero or negative query resolution step widths are not accepted. Try a positive integer");
         }
-        let rows = self.steps(self.plan.expr, start_ms, end_ms, step_ms)?;
+        self.budget.steps((end_ms.saturating_sub(start_ms) / step_ms).saturating_add(1))?;
+        let rows = merged(self.steps(self.plan.expr, start_ms, end_ms, step_ms)?)?;
         let series = rows.into_iter().map(|row| MatrixSeries { labels: row.tags.to_labels(), points: row.points });
         let mut series: Vec<MatrixSeries> = series.collect();
         series.sort_by(|a, b| a.labels.cmp(&b.labels));
@@ -182,7 +187,7 @@ impl<'c> Evaluator<'c> {
         if end_ms < start_ms {
             return Ok(Vec::new());
         }
-        self.budget.steps((end_ms - start_ms) / step_ms + 1)?;
+        self.budget.afford((end_ms.saturating_sub(start_ms) / step_ms).saturating_add(1))?;
         let (mut rows, mut table, all) = (Vec::<Row<'c>>::new(), Table::with_capacity(0), Key::all());
         let mut t_ms = start_ms;
         loop {
@@ -253,7 +258,7 @@ impl<'c> Evaluator<'c> {
     fn mapped(&self, mut vector: Vector<'c>, map: impl Fn(f64) -> f64) -> Outcome<Vector<'c>> {
         for sample in &mut vector.samples {
             sample.value = map(sample.value);
-            sample.tags.drop_name();
+            sample.tags.drop_name(self.delayed);
         }
         self.unique(vector)
     }
@@ -261,7 +266,7 @@ impl<'c> Evaluator<'c> {
     /// Names were dropped: no two samples may be the same now.
     fn unique(&self, vector: Vector<'c>) -> Outcome<Vector<'c>> {
         if vector.has_duplicates() {
-            return failed("vector cannot contain metrics with the same labelset");
+            return failed(SAME_LABELS);
         }
         Ok(vector)
     }
@@ -279,7 +284,7 @@ impl<'c> Evaluator<'c> {
     }
 
     fn duration_ms(&self, duration: &DurationExpr) -> Outcome<i64> {
-        let range_ms = self.times.end_ms - self.times.start_ms;
+        let range_ms = self.times.end_ms.saturating_sub(self.times.start_ms);
         duration.ms(self.times.step_ms, range_ms).map_or_else(|| failed("duration out of range"), Ok)
     }
 
@@ -368,6 +373,43 @@ impl<'c> Evaluator<'c> {
         self.windows(expr, t_ms, |tags, window| rows.push(Row { tags, points: window.points.to_vec() }))?;
         Ok(rows)
     }
+}
+
+/// Names that were to go when all is done go now.
+fn named(mut vector: Vector<'_>) -> Vector<'_> {
+    for sample in &mut vector.samples {
+        if sample.tags.is_going() {
+            sample.tags.drop_name(false);
+            vector.distinct = false;
+        }
+    }
+    vector
+}
+
+/// The same for rows: those that are one series now are put together, if they never have points at the same time.
+fn merged(rows: Vec<Row<'_>>) -> Outcome<Vec<Row<'_>>> {
+    if !rows.iter().any(|row| row.tags.is_going()) {
+        return Ok(rows);
+    }
+    let (mut table, all) = (Table::with_capacity(rows.len()), Key::all());
+    let mut out: Vec<Row<'_>> = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        if row.tags.is_going() {
+            row.tags.drop_name(false);
+        }
+        let place = table.place(&all, &row.tags);
+        if place.is_new {
+            out.push(row);
+            continue;
+        }
+        let points = &mut out[place.index].points;
+        points.append(&mut row.points);
+        points.sort_by_key(|point| point.t_ms);
+        if points.windows(2).any(|pair| pair[0].t_ms == pair[1].t_ms) {
+            return failed(SAME_LABELS);
+        }
+    }
+    Ok(out)
 }
 
 /// Whether matchers let only series of one name through.

@@ -11,20 +11,30 @@ enum Tag<'c> {
     Own(Labels),
 }
 
-/// Labels, possibly without the name. A name that was dropped is only no longer looked at: nothing is copied.
+/// What becomes of the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    Kept,
+    /// It still counts, and goes when the query is done (Prometheus' feature `promql-delayed-name-removal`).
+    Going,
+    /// It is there, and no longer looked at: nothing is copied.
+    Gone,
+}
+
+/// Labels, possibly without the name.
 #[derive(Clone, Debug)]
 pub struct Tags<'c> {
     tag: Tag<'c>,
-    nameless: bool,
+    fate: Name,
 }
 
 impl<'c> Tags<'c> {
     pub fn stored(labels: &'c Labels) -> Self {
-        Self { tag: Tag::Stored(labels), nameless: false }
+        Self { tag: Tag::Stored(labels), fate: Name::Kept }
     }
 
     pub fn own(labels: Labels) -> Self {
-        Self { tag: Tag::Own(labels), nameless: false }
+        Self { tag: Tag::Own(labels), fate: Name::Kept }
     }
 
     pub fn none() -> Self {
@@ -39,7 +49,7 @@ impl<'c> Tags<'c> {
     }
 
     pub fn get(&self, name: &str) -> &str {
-        if self.nameless && name == METRIC_NAME { "" } else { self.labels().get(name).unwrap_or_default() }
+        if self.fate == Name::Gone && name == METRIC_NAME { "" } else { self.labels().get(name).unwrap_or_default() }
     }
 
     pub fn name(&self) -> &str {
@@ -47,20 +57,25 @@ impl<'c> Tags<'c> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.labels().iter().filter(|(name, _)| !self.nameless || *name != METRIC_NAME)
+        self.labels().iter().filter(|(name, _)| self.fate != Name::Gone || *name != METRIC_NAME)
     }
 
-    pub fn drop_name(&mut self) {
-        self.nameless = true;
+    /// Drops the name, at once or when the query is done.
+    pub fn drop_name(&mut self, delayed: bool) {
+        self.fate = if delayed && self.fate != Name::Gone { Name::Going } else { Name::Gone };
     }
 
-    pub fn without_name(mut self) -> Self {
-        self.nameless = true;
+    pub fn without_name(mut self, delayed: bool) -> Self {
+        self.drop_name(delayed);
         self
     }
 
+    pub fn is_going(&self) -> bool {
+        self.fate == Name::Going
+    }
+
     pub fn to_labels(&self) -> Labels {
-        if self.nameless && self.labels().name().is_some() {
+        if self.fate == Name::Gone && self.labels().name().is_some() {
             self.labels().filtered(|name| name != METRIC_NAME)
         } else {
             self.labels().clone()
@@ -70,7 +85,7 @@ impl<'c> Tags<'c> {
     /// Whether they are of the same series of the store, by address: a quick yes.
     pub fn is_same_place(&self, other: &Self) -> bool {
         match (&self.tag, &other.tag) {
-            (Tag::Stored(own), Tag::Stored(their)) => std::ptr::eq(*own, *their) && self.nameless == other.nameless,
+            (Tag::Stored(own), Tag::Stored(their)) => std::ptr::eq(*own, *their) && self.fate == other.fate,
             (Tag::Stored(_) | Tag::Own(_), Tag::Stored(_) | Tag::Own(_)) => false,
         }
     }
@@ -128,6 +143,11 @@ pub struct Key<'k> {
 impl<'k> Key<'k> {
     pub fn all() -> Self {
         Self { only: false, labels: &[], name: true }
+    }
+
+    /// All labels but these; the name counts.
+    pub fn all_but(labels: &'k [String]) -> Self {
+        Self { only: false, labels, name: true }
     }
 
     pub fn of_grouping(grouping: &'k Grouping) -> Self {
