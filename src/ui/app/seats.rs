@@ -13,7 +13,7 @@ use crate::ui::lang::tr;
 use crate::ui::panes;
 use crate::ui::stops::{self, Hit, Kind, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
-use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
+use crate::ui::view::{LogView, PlaybackView, ReplayView, RulesView, ScreenId, View};
 use crate::ui::watches::{Gauge, Ledger, Watched};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,8 +3,7 @@
 use super::value::of_left;
 use crate::event::Threshold;
 use crate::state::{DashState, RuleRow};
-use crate::ui::widgets::chart::{Chart, Extent, Line, Point, Scale, Window, columns_of};
-use crate::ui::widgets::{Canvas, format};
+use crate::ui::widgets::{Canvas, Chart, Extent, Line, Point, Scale, Window, columns_of, format};
 
 /// Rows that it takes where there is room.
 pub const ROWS: u16 = 7;
@@ -38,7 +37,7 @@ pub fn draw(canvas: &mut Canvas<'_>, rule: &RuleRow, state: &DashState) {
 fn points(rule: &RuleRow, now_t_ns: u64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let mut gap = false;
-    let known: Vec<(u64, Option<f64>)> = rule.history.iter().map(|(t, v)| (t / 1_000_000, v.filter(|v| v.is_finite()))).collect();
+    let known: Vec<(u64, Option<f64>)> = rule.history.iter().map(|r| (r.t_ns / 1_000_000, r.value.filter(|v| v.is_finite()))).collect();
     for (n, (at, value)) in known.iter().enumerate() {
         let Some(value) = *value else {
             gap = true;

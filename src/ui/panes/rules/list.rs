@@ -243,7 +243,7 @@ fn track(item: &Item<'_>, state: &DashState, cells: u16, glyphs: Glyphs) -> Stri
     let Some(rule) = item.rule else { return String::new() };
     let start = i128::from(state.t_ns) - i128::from(TRACK_NS);
     let step = i128::from(TRACK_NS) / i128::from(cells.max(1));
-    let points: Vec<(i128, f64)> = rule.history.iter().map(|(t, v)| (i128::from(*t), v.unwrap_or(f64::NAN))).collect();
+    let points: Vec<(i128, f64)> = rule.history.iter().map(|r| (i128::from(r.t_ns), r.value.unwrap_or(f64::NAN))).collect();
     let values: Vec<f64> = (1..=i128::from(cells))
         .map(|cell| points.iter().rev().find(|(t, _)| *t <= start + cell * step).map_or(f64::NAN, |(_, v)| *v))
         .collect();
