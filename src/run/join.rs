@@ -1,5 +1,6 @@
 //! From flags to configuration to the rooms of a run.
 
+use super::alerts::{AlertThread, Wiring};
 use super::cli::{ColorArg, GlobalArgs, RunArgs};
 use super::exit::Failure;
 use super::provider::Provider;
@@ -70,6 +71,7 @@ fn flags(global: &GlobalArgs, run: Option<&RunArgs>) -> Vec<Flag> {
     add("--no-record", "record.enabled", run.no_record.then(|| "false".into()));
     add("--http", "serve.http", run.http.clone());
     add("--read-only", "profile.read_only", run.read_only.then(|| "true".into()));
+    add("--rules", "alerts.rules", (!run.rules.is_empty()).then(|| crate::config::file_list(&run.rules)));
     flags
 }
 
@@ -81,6 +83,8 @@ pub struct RunPlan {
     pub record: Option<PathBuf>,
     /// Whether somebody reads every event and is waited for.
     pub tapped: bool,
+    /// Whether alert rules are evaluated.
+    pub alerts: bool,
 }
 
 /// A recorded episode that a run begins with.
@@ -101,6 +105,7 @@ pub struct Started {
     engine: Option<JoinHandle<()>>,
     /// `/metrics` and `/healthz`, where they are served.
     server: Option<Server>,
+    alerts: Option<AlertThread>,
 }
 
 impl Started {
@@ -132,6 +137,8 @@ impl Started {
         {
             std::panic::resume_unwind(panic);
         }
+        // It has seen the end by itself, and has receivers told of the last alerts.
+        self.alerts = None;
     }
 }
 
@@ -164,6 +171,7 @@ pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -
     let started = jiff::Timestamp::now().to_string();
     let run = RunId(ulid::Ulid::generate().to_string());
     let seed = config.run.seed.unwrap_or_else(|| Seed(ulid::Ulid::generate().random() as u64 & ((1 << 52) - 1)));
+    let (run_id, began) = (run.0.clone(), started.clone());
     let facts = RunFacts { run, started, build: BUILD.into(), profile: config.profile_name.name().into() };
     let mut settings = EngineSettings {
         facts,
@@ -198,6 +206,13 @@ pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -
     let listen = config.serve.http.filter(|_| beginning.is_none());
     let server = listen.map(|listen| serve(listen.0.0, &hub, config, &commands)).transpose()?;
     let wake = commands.with_origin(Origin::Internal);
+    let alerts = if plan.alerts {
+        let (hub, recording) = (hub.clone(), recording.clone());
+        let wiring = Wiring { hub, commands: wake.clone(), clock: clock.clone(), run: run_id, started: began, recording };
+        Some(super::alerts::start(config, wiring)?)
+    } else {
+        None
+    };
     let spawned = std::thread::Builder::new().name("engine".into()).spawn(move || {
         let mut engine = Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock);
         if let Some(beginning) = beginning {
@@ -205,7 +220,7 @@ pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -
         }
         engine.run();
     });
-    Ok(Started { hub, commands, recording, tap, engine: Some(spawned.map_err(Failure::failed)?), server })
+    Ok(Started { hub, commands, recording, tap, engine: Some(spawned.map_err(Failure::failed)?), alerts, server })
 }
 
 /// Serves the run's series, and says where: the port may be a free one.
