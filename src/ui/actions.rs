@@ -106,6 +106,15 @@ pub enum Action {
     Unsilence,
     DryRun,
     EditRules,
+    Runbook,
+    ShowFiring,
+    ShowPending,
+    ShowSilenced,
+    ShowRest,
+    GroupRules,
+    /// By `:`.
+    Rules,
+    AlertNamed,
     Redraw,
     Suspend,
     Quit,
@@ -237,6 +246,17 @@ const fn keyed(
     help: &'static str,
 ) -> Entry {
     Entry { action, name, keys, argument, help, needs, scope: Scope::Anywhere }
+}
+
+const fn alerts(
+    action: Action,
+    name: &'static str,
+    keys: &'static [&'static str],
+    argument: &'static str,
+    needs: Needs,
+    help: &'static str,
+) -> Entry {
+    Entry { action, name, keys, argument, help, needs, scope: Scope::Alerts }
 }
 
 const fn local(scope: Scope, action: Action, name: &'static str, keys: &'static [&'static str], needs: Needs, help: &'static str) -> Entry {
@@ -424,11 +444,26 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Diff, Action::SideA, "side-a", &["left"], Nothing, "enter goes to the step of A"),
     local(Scope::Diff, Action::SideB, "side-b", &["right"], Nothing, "enter goes to the step of B"),
     local(Scope::Diff, Action::FoldSame, "fold-same", &["z a"], Nothing, "fold steps that are the same, and unfold them"),
-    local(Scope::Alerts, Action::Acknowledge, "ack", &["a"], Unbuilt, "say that you have seen it"),
-    local(Scope::Alerts, Action::Silence, "silence", &["z"], Unbuilt, "silence the chosen alert for a while"),
-    local(Scope::Alerts, Action::Unsilence, "unsilence", &["Z"], Unbuilt, "end its silence"),
-    local(Scope::Alerts, Action::DryRun, "dry-run", &["D"], Unbuilt, "try the rule on a recording"),
-    local(Scope::Alerts, Action::EditRules, "edit", &["e"], Unbuilt, "edit the rules"),
+    alerts(Action::Acknowledge, "ack", &["a"], "[NOTE]", Engine, "say that you have seen it and see to it: it tells nobody for half an hour"),
+    alerts(
+        Action::Silence,
+        "silence",
+        &["z"],
+        "[TIME] [NAME=VALUE ...] [COMMENT]",
+        Engine,
+        "silence the chosen alert, or what these matchers meet, such as silence 2h gpu=0 fans are swapped",
+    ),
+    alerts(Action::Unsilence, "unsilence", &["Z"], "[SILENCE]", Engine, "end its silence, or the one that is named"),
+    alerts(Action::DryRun, "dry-run", &["D"], "[RECORDING]", Nothing, "try the rule on a recording: when would it have fired"),
+    alerts(Action::EditRules, "edit", &["e"], "", Engine, "edit the rule file; only one that is right takes its place"),
+    alerts(Action::Runbook, "runbook", &["r"], "[NAME|FILE]", Nothing, "what the rule means and what to do, as a page"),
+    alerts(Action::ShowFiring, "show-firing", &["F"], "", Nothing, "show what fires, or leave it out"),
+    alerts(Action::ShowPending, "show-pending", &["P"], "", Nothing, "show what is pending, or leave it out"),
+    alerts(Action::ShowSilenced, "show-silenced", &["S"], "", Nothing, "show what is silenced or acknowledged, or leave it out"),
+    alerts(Action::ShowRest, "show-ok", &["O"], "", Nothing, "show the rules with which all is well, or leave them out"),
+    alerts(Action::GroupRules, "group", &[], "[severity|group|none]", Nothing, "group the rules"),
+    with(Action::Rules, "rules", "", Nothing, "the rule file: where it lies and whether it is in force"),
+    with(Action::AlertNamed, "alert", "[NAME|test NAME [RECORDING]]", Nothing, "go to the rule of that name, or try it on a recording"),
     with(Action::Menu, "menu", "", Nothing, "actions by digits; 0 opens it on small screens and on a live run"),
     entry(Action::Copy, "copy", &["y"], Nothing, "copy the row in view to the clipboard"),
     entry(Action::CopyJson, "copy-json", &["Y"], Nothing, "copy the row in view as JSON"),

@@ -2,6 +2,7 @@
 
 mod forms;
 mod hands;
+mod rules;
 mod seats;
 
 use super::actions::{Action, Group};
@@ -104,6 +105,9 @@ pub enum UiError {
 
 /// Frames taken in one go, so that keys are never far.
 const FRAMES_BUDGET: usize = 2_000;
+/// Names of the files that an outside editor has, behind the number of this process.
+const DECISION_FILE: (&str, &str) = ("decision", "json");
+const RULES_FILE: (&str, &str) = ("rules", "yaml");
 /// Inputs that wait for the loop.
 const INPUTS: usize = 256;
 /// How often a source is asked when nothing else happens.
@@ -175,6 +179,9 @@ struct App {
     carried: Vec<Breakpoint>,
     /// An outside editor is to have what stands in it.
     outside: bool,
+    /// The rule file that an outside editor is to have, and its text; and what it left that is not right yet.
+    rules_outside: Option<(String, String)>,
+    rules_draft: Option<(String, String)>,
     /// For the terminal, beside the picture.
     outbox: Vec<u8>,
     still: Still,
@@ -274,8 +281,12 @@ fn show(app: &mut App, taken: &Taken, rx: &Receiver<Incoming>) -> Result<Ended, 
             app.redraw = true;
         }
         if let Some((directory, text)) = app.wants_outside() {
-            let back = outside::edit(taken, rx, &directory, &text);
+            let back = outside::edit(taken, rx, &directory, DECISION_FILE, &text);
             app.came_back(back);
+        }
+        if let Some((directory, text)) = app.wants_rules() {
+            let back = outside::edit(taken, rx, &directory, RULES_FILE, &text);
+            app.rules_came_back(back);
         }
         if std::mem::take(&mut app.redraw) {
             screen.forget();
@@ -344,6 +355,8 @@ impl App {
             form_kept: None,
             carried: Vec::new(),
             outside: false,
+            rules_outside: None,
+            rules_draft: None,
             outbox: Vec::new(),
             still: Still::default(),
             before: None,
@@ -597,6 +610,7 @@ impl App {
                 Effect::Shot(format) => self.notice = self.take_shot(&format),
                 Effect::EditPending => self.edit_pending(),
                 Effect::EditFork => self.edit_fork(),
+                Effect::EditRules => self.edit_rules(),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => self.ask(ask),

@@ -36,6 +36,12 @@ pub enum Ask {
     /// Compare two episodes, or two recordings. It takes the place of what was to be compared before.
     Diff(DiffAsk),
     CancelDiff,
+    /// Try the rules of a file, or one of them, on a recording, by what the console calls it; without one, that which the live run writes.
+    DryRun {
+        rule: Option<String>,
+        recording: Option<String>,
+        file: String,
+    },
     /// Pack a recording, by what the console calls it; without one, that which the live run writes.
     Bundle {
         recording: Option<String>,
@@ -64,6 +70,8 @@ pub enum News {
     Forked(Forked),
     /// Why no run goes on from the recording.
     NotForked(String),
+    /// Of what it is, and a line for each alert that would have fired.
+    DryRun(String, Result<Vec<String>, String>),
     /// What came of an ask; unset where it was given up.
     Diff(DiffAsk, Option<Result<Arc<Compared>, String>>),
 }
@@ -127,6 +135,14 @@ pub trait Backstage {
     fn tools_of(&self, _run: &RunStarted, _seed: Seed, _level: Level) -> Vec<ToolSpec> {
         Vec::new()
     }
+    /// The text of a rule file, as the console calls it; why there is none, if so.
+    fn rules_of(&self, _file: &str) -> Result<String, String> {
+        Err("no rule files are read here".into())
+    }
+    /// Puts a rule file in its place, if it is right; what is wrong with it and where, if not.
+    fn place_rules(&self, _file: &str, _text: &str) -> Result<(), String> {
+        Err("no rule files are written here".into())
+    }
     /// The names that a condition can use, with their fields: what a line that takes one is completed by.
     fn condition_names(&self) -> Vec<String> {
         Vec::new()
@@ -147,6 +163,7 @@ impl Backstage for Nobody {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
             Ask::CancelBench | Ask::CancelDiff | Ask::Catalogue => Ok(()),
             Ask::Diff(_) => Err("nobody here compares recordings".into()),
+            Ask::DryRun { .. } => Err("nobody here tries rules".into()),
             Ask::Bundle { .. } => Err("nobody here packs recordings".into()),
             Ask::Open { .. } | Ask::Fork { .. } => Err("nobody here opens recordings".into()),
         }

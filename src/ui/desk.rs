@@ -32,6 +32,8 @@ pub struct Desk {
     pub opened: Vec<Opened>,
     /// A run that goes on from the recording, and was not yet sat down to.
     pub forked: Option<Forked>,
+    /// Of which rule and recording the last dry run was, and what it came to: a line for each alert that would have fired.
+    pub dry_run: Option<(String, Result<Vec<String>, String>)>,
     /// A run that is to go on from the recording was asked for, and is neither there nor given up.
     pub fork_asked: bool,
     /// The branch of a run that goes on from a recording is still to begin.
@@ -175,7 +177,7 @@ impl Desk {
             Ask::Diff(ask) => self.diff.asked(ask),
             Ask::CancelDiff => self.diff.cancelled(),
             Ask::Fork { .. } => self.fork_asked = true,
-            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } => {}
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } | Ask::DryRun { .. } => {}
         }
     }
 
@@ -194,6 +196,14 @@ impl Desk {
             }
             News::NotForked(told) => {
                 self.fork_asked = false;
+                Some(told)
+            }
+            News::DryRun(title, outcome) => {
+                let told = match &outcome {
+                    Ok(rows) => format!("{title}: {}", rows.first().map_or("", String::as_str)),
+                    Err(why) => format!("{title}: {why}"),
+                };
+                self.dry_run = Some((title, outcome));
                 Some(told)
             }
             News::Diff(ask, found) => self.diff.take(ask, found),

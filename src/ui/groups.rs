@@ -177,7 +177,15 @@ impl Action {
             | Action::Silence
             | Action::Unsilence
             | Action::DryRun
-            | Action::EditRules => return None,
+            | Action::EditRules
+            | Action::Runbook
+            | Action::ShowFiring
+            | Action::ShowPending
+            | Action::ShowSilenced
+            | Action::ShowRest
+            | Action::GroupRules
+            | Action::Rules
+            | Action::AlertNamed => return None,
         })
     }
 }

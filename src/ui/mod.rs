@@ -34,6 +34,7 @@ mod pen;
 mod raster;
 mod records;
 mod replies;
+mod runbooks;
 mod screen;
 pub mod session;
 pub mod shot;

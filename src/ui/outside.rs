@@ -54,12 +54,12 @@ fn words(text: &str) -> Option<Vec<String>> {
 }
 
 /// Lets the editor work on a text, in a file that only this user can read and that is gone afterwards.
-pub fn edit(taken: &Taken, rx: &Receiver<Incoming>, directory: &Path, text: &str) -> Back {
+pub fn edit(taken: &Taken, rx: &Receiver<Incoming>, directory: &Path, (name, suffix): (&str, &str), text: &str) -> Back {
     let argv = match argv(|name| std::env::var(name).ok()) {
         Ok(argv) => argv,
         Err(told) => return Back::Failed(told),
     };
-    let path = directory.join(format!("decision-{}.json", std::process::id()));
+    let path = directory.join(format!("{name}-{}.{suffix}", std::process::id()));
     if let Err(error) = write(&path, text) {
         return Back::Failed(format!("{}: {error}", path.display()));
     }

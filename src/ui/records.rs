@@ -1,7 +1,7 @@
 //! What the focused pane shows, as records: for copies and exports.
 
 use super::lang::tr;
-use super::panes::alerts::Alert;
+use super::panes::alerts::{self, Item};
 use super::panes::replay::{Scene, transcript};
 use super::panes::{chain, log};
 use super::view::{PaneId, Scroll};
@@ -43,8 +43,22 @@ pub fn log_in_view(records: &[Value], scene: Scene<'_>) -> Option<usize> {
     Some(records.len().checked_sub(1)?.saturating_sub(scroll.up.saturating_add(below)))
 }
 
-pub fn alerts(alerts: &[Alert<'_>]) -> Result<Vec<Value>, Error> {
-    all(alerts.iter().map(|a| json!({"t_ns": a.t_ns, "alert": a.change})))
+/// Rules and alerts of the console itself, with how they stand.
+pub fn alerts(items: &[Item<'_>]) -> Result<Vec<Value>, Error> {
+    all(items.iter().map(|item| {
+        let alerts: Vec<Value> = item.alerts.iter().map(|a| json!({"t_ns": a.t_ns, "seq": a.seq, "alert": a.change})).collect();
+        json!({
+            "t_ns": item.since_t_ns,
+            "name": item.name,
+            "stand": alerts::letter(&item.standing.stand).0,
+            "flapping": item.standing.flapping,
+            "severity": item.severity,
+            "alert": item.own,
+            "rule": item.rule.map(|r| &r.info),
+            "reading": item.rule.map(|r| &r.reading),
+            "alerts": alerts,
+        })
+    }))
 }
 
 pub fn machine(scene: Scene<'_>) -> Result<Vec<Value>, Error> {

@@ -137,7 +137,7 @@ impl Session {
             search: view.search.clone(),
             episodes_filter: view.replay.filter.clone(),
             episodes_sort: view.replay.sort,
-            rules_filter: view.rules_filter.clone(),
+            rules_filter: view.rules.filter.clone(),
             log_filter: view.log.filter.clone(),
             log_level: view.log.level,
             chart: view.chart.clone(),
@@ -158,7 +158,7 @@ impl Session {
         let safe = |text: &str| SafeText::new(text).to_string();
         view.search = safe(&self.search).to_lowercase();
         (view.replay.filter, view.replay.sort) = (safe(&self.episodes_filter), self.episodes_sort);
-        view.rules_filter = safe(&self.rules_filter);
+        view.rules.filter = safe(&self.rules_filter);
         (view.log.filter, view.log.level) = (safe(&self.log_filter).to_lowercase(), self.log_level);
         if let Some(name) = self.colors.as_ref().filter(|_| !said.colors) {
             let tier = Tier::from_name(name).ok_or_else(|| tr!("{name} is no number of colours", name = name))?;
@@ -262,7 +262,7 @@ mod tests {
         view.chart.reward = vec![Figure::Success, Figure::PolicyLoss];
         (view.overlay, view.raw, view.search) = (Some(TokenMeasure::Entropy), true, "pay".into());
         (view.replay.filter, view.replay.sort) = ("ret<0.2".into(), EpisodeSort::Return);
-        (view.log.filter, view.log.level, view.rules_filter) = ("gw".into(), Some(LogLevel::Warn), "slow".into());
+        (view.log.filter, view.log.level, view.rules.filter) = ("gw".into(), Some(LogLevel::Warn), "slow".into());
         look.set_theme("light").unwrap();
         look.set_colors("256");
         (view, look)

@@ -8,7 +8,7 @@ use super::copy::Form;
 use super::desk::{Desk, Sought};
 use super::find;
 use super::panes::replay::Scene;
-use super::panes::{self, Max, Motion, Travel, chain, curves};
+use super::panes::{self, Max, Motion, Travel, chain, curves, rules};
 use super::steer;
 use super::stops::{self, StopEffect};
 use super::view::{Detail, PaneId, PlaybackView, ScreenId, Scroll, Share, View};
@@ -34,6 +34,8 @@ pub enum Effect {
     /// The editor of the decision under way, or of a fork from the row at the cursor.
     EditPending,
     EditFork,
+    /// The rule file in an outside editor.
+    EditRules,
     OpenHelp,
     OpenPalette,
     /// The command line, with what stands in it already.
@@ -284,7 +286,19 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Promote => panes::checkpoints::promote(view, facts),
         // `objection` has told that they are not built.
         Action::Pin | Action::Canary | Action::RollBack | Action::AbortCanary | Action::Undo => Vec::new(),
-        Action::Acknowledge | Action::Silence | Action::Unsilence | Action::DryRun | Action::EditRules => Vec::new(),
+        Action::Acknowledge => rules::acknowledge(argument, view, facts),
+        Action::Silence => rules::silence(argument, view, facts),
+        Action::Unsilence => rules::unsilence(argument, view, facts),
+        Action::DryRun => rules::dry_run(argument, view, facts),
+        Action::EditRules => rules::edit(facts),
+        Action::Runbook => rules::runbook(argument, view, facts),
+        Action::ShowFiring => rules::toggle(rules::Class::Firing, view),
+        Action::ShowPending => rules::toggle(rules::Class::Pending, view),
+        Action::ShowSilenced => rules::toggle(rules::Class::Silenced, view),
+        Action::ShowRest => rules::toggle(rules::Class::Rest, view),
+        Action::GroupRules => rules::group(argument, view),
+        Action::Rules => rules::file(view, facts),
+        Action::AlertNamed => rules::test(argument, view, facts),
         Action::NextMatch => find::to_match(view, facts, true),
         Action::PreviousMatch => find::to_match(view, facts, false),
         Action::NextError => find::to_error(view, facts, true),

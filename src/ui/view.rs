@@ -7,6 +7,7 @@ pub use super::panes::checkpoints::Shelf;
 pub use super::panes::curves::ChartView;
 pub use super::panes::diff::DiffView;
 pub use super::panes::log::LogView;
+pub use super::panes::rules::RulesView;
 use super::theme::{Caps, Theme};
 use crate::event::{EpisodeId, LaneId, Pace, Seq};
 use crate::state::{DashState, TokenMeasure};
@@ -101,6 +102,7 @@ pub enum PaneId {
     Recall,
     /// Only above the others.
     Request,
+    Runbook,
     Steps,
     StepDetail,
     DiffSummary,
@@ -259,9 +261,8 @@ pub struct View {
     /// What `/` looks for, lower case; empty for nothing.
     pub search: String,
     pub chart: ChartView,
-    /// The rule under the cursor of the alerts screen, by its name, and what its list is filtered by.
-    pub rule: Option<String>,
-    pub rules_filter: String,
+    /// Of the alerts screen.
+    pub rules: RulesView,
     pub log: LogView,
     /// The tool under the cursor.
     pub tool: Option<String>,

@@ -84,6 +84,11 @@ impl Alerting {
         })
     }
 
+    /// How an alert of this process itself stands while it fires.
+    pub fn change_standing(&self, change: &AlertStateChanged, t_ns: u64) -> Stand {
+        self.at_ms(t_ns).and_then(|at_ms| self.hush(change, at_ms)).unwrap_or(Stand::Firing)
+    }
+
     /// How one alert stands at a time of the run.
     pub fn alert_standing(&self, alert: &AlertRow, t_ns: u64) -> Standing {
         let stand = match alert.change.state {

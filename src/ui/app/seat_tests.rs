@@ -99,13 +99,13 @@ fn the_runs_own_view_is_remembered_and_its_looks_go_along() {
     let (mut app, _inbox, _feed) = asked();
     app.options.state = Some(state.path().to_owned());
     (app.view.detail, app.view.raw, app.view.overlay) = (Detail::Full, true, Some(TokenMeasure::Entropy));
-    (app.view.replay.filter, app.view.rules_filter) = ("len>0".into(), "gpu".into());
+    (app.view.replay.filter, app.view.rules.filter) = ("len>0".into(), "gpu".into());
     app.view.search = "of the run".into();
     settle(&mut app);
     assert!(app.parked.is_some());
     let view = &app.view;
     assert_eq!((view.detail, view.raw, view.overlay), (Detail::Full, true, Some(TokenMeasure::Entropy)));
-    assert_eq!((view.replay.filter.as_str(), view.rules_filter.as_str()), ("len>0", "gpu"));
+    assert_eq!((view.replay.filter.as_str(), view.rules.filter.as_str()), ("len>0", "gpu"));
     app.view.search = "of the recording".into();
     app.remember();
     let (mut next, _inbox, _feed) = talking((120, 36));

@@ -13,7 +13,7 @@ use crate::ui::lang::tr;
 use crate::ui::panes;
 use crate::ui::stops::{self, Hit, Kind, Stop, StopEffect, Stops, What};
 use crate::ui::update::ReplayEffect;
-use crate::ui::view::{LogView, PlaybackView, ReplayView, ScreenId, View};
+use crate::ui::view::{LogView, PlaybackView, ReplayView, RulesView, ScreenId, View};
 use crate::ui::watches::{Gauge, Ledger, Watched};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -548,7 +548,7 @@ fn carried(view: &View) -> View {
         raw: view.raw,
         overlay: view.overlay,
         chart: view.chart.clone(),
-        rules_filter: view.rules_filter.clone(),
+        rules: RulesView { filter: view.rules.filter.clone(), sort: view.rules.sort, grouping: view.rules.grouping, ..RulesView::default() },
         log: LogView { filter: view.log.filter.clone(), level: view.log.level, ..LogView::default() },
         replay: ReplayView { filter: view.replay.filter.clone(), sort: view.replay.sort, ..ReplayView::default() },
         diff: view.diff.clone(),

@@ -197,7 +197,7 @@ fn the_alerts_screen_says_what_fires_since_when_and_what_it_did_before() {
     for part in ["resolved", "RecorderSlow", "00:01", "history, newest first", "FIRING", "n/a"] {
         assert!(shown.contains(part), "{part}:\n{shown}");
     }
-    view.rules_filter = "nothing like it".into();
+    view.rules.filter = "nothing like it".into();
     assert!(screen(&view, &state).contains("no rule holds nothing like it"));
 }
 

@@ -115,9 +115,11 @@ impl PaneId {
             },
             PaneId::Alerts => PaneSpec {
                 tab_short: Some(|| tr!("alrt")),
-                travel: Travel::Lines(|s, _, _, (_, height)| lines::scroll_max(alerts::current(s.state).len(), height)),
+                scopes: &[Scope::Alerts, Scope::List],
+                travel: Travel::Own(|view, facts, inside, motion| rules::scroll_pane(view, facts, inside.1, motion)),
+                open: rules::open,
                 records: |s| records::alerts(&alerts::current(s.state)),
-                in_view: |records, s| Some(s.view.scroll_of(PaneId::Alerts).up.min(records.len().checked_sub(1)?)),
+                in_view: |_, s| Some(rules::at(&alerts::current(s.state), s.view)),
                 ..pane("Alerts", || tr!("alerts"), alerts::draw)
             },
             PaneId::Log => PaneSpec {
@@ -205,12 +207,13 @@ impl PaneId {
             PaneId::Rules => PaneSpec {
                 scopes: &[Scope::List],
                 travel: Travel::Own(|view, facts, inside, motion| rules::scroll(view, facts, inside.1, motion)),
-                open: |view, _| {
-                    view.focus = PaneId::RuleDetail;
+                open: rules::open,
+                sort: |view, _| {
+                    view.rules.sort = view.rules.sort.next();
                     Vec::new()
                 },
                 filter: |text, view, _| {
-                    view.rules_filter = text.trim().to_owned();
+                    view.rules.filter = text.trim().to_owned();
                     Vec::new()
                 },
                 records: |s| records::alerts(&rules::shown(s.state, s.view)),
@@ -218,14 +221,26 @@ impl PaneId {
                 ..pane("Rules", || tr!("rules"), rules::draw_list)
             },
             PaneId::RuleDetail => PaneSpec {
-                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
-                    lines::scroll_max(rules::detail_lines(s.state, s.view, width, glyphs.ambiguous).len(), height)
-                }),
+                scopes: &[Scope::List],
+                travel: Travel::Lines(|s, glyphs, _, inside| rules::detail_scroll_max(s.state, s.view, glyphs, inside)),
+                open: rules::open,
                 records: |s| records::alerts(&rules::shown(s.state, s.view)),
                 in_view: |_, s| Some(rules::at(&rules::shown(s.state, s.view), s.view)),
                 ..pane("Rule", || tr!("rule"), rules::draw_detail)
             },
-            PaneId::Silences => pane("Silences", || tr!("silences"), rules::draw_silences),
+            PaneId::Silences => PaneSpec {
+                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
+                    lines::scroll_max(rules::silence_lines(s.state, s.view, s.desk, width, glyphs).len(), height)
+                }),
+                records: |s| records::all(s.state.alerting.silences.iter()),
+                ..pane("Silences", || tr!("silences"), rules::draw_silences)
+            },
+            PaneId::Runbook => PaneSpec {
+                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
+                    lines::scroll_max(rules::page_lines(s.view, width, glyphs).len(), height)
+                }),
+                ..pane("Runbook", || tr!("runbook"), rules::draw_page)
+            },
             PaneId::Curves => PaneSpec {
                 scopes: &[Scope::Chart],
                 travel: Travel::Own(|view, facts, _, motion| curves::scroll(view, facts, motion)),

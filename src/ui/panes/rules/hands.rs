@@ -1,0 +1,358 @@
+//! What an operator does to alerts: see to them, silence them, try rules, edit them, read the runbook.
+
+use super::detail::fired_at;
+use super::{Class, RuleGrouping, View, chosen, silences};
+use crate::event::{Command, SafeText, Seq, Silence, SilenceKind, SilenceMatcher};
+use crate::state::{DashState, Stand};
+use crate::ui::backstage::Ask;
+use crate::ui::lang::tr;
+use crate::ui::panes::alerts::{Item, items};
+use crate::ui::runbooks;
+use crate::ui::update::{Effect, Facts};
+use crate::ui::view::{PaneId, ScreenId};
+
+/// How long a silence may be said to last, beside any other time.
+pub const DURATIONS: [&str; 4] = ["30m", "1h", "2h", "8h"];
+/// How long an acknowledgement holds: somebody who sees to it comes back to it.
+const ACKNOWLEDGED_MS: i64 = 30 * 60 * 1_000;
+/// Longer is a rule that should be changed.
+const SILENCE_MS_MAX: i64 = 365 * 86_400 * 1_000;
+
+/// Who silences: the user of this console.
+pub fn operator() -> String {
+    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.trim().is_empty()));
+    named.unwrap_or_else(|| tr!("operator"))
+}
+
+/// Matchers that meet the alert of an item; of several alerts, those labels that all have in common.
+pub fn matchers_of(item: &Item<'_>) -> Vec<SilenceMatcher> {
+    let equal = |name: &str, value: &SafeText| SilenceMatcher { name: name.into(), value: value.clone(), is_regex: false, is_equal: true };
+    let mut matchers = vec![equal("alertname", &SafeText::new(item.name))];
+    let sets: Vec<_> = item.alerts.iter().filter_map(|a| a.change.detail.as_ref()).map(|d| &d.labels).collect();
+    let Some((first, rest)) = sets.split_first() else { return matchers };
+    let is_of_all = |name: &str, value: &SafeText| rest.iter().all(|set| set.get(name) == Some(value));
+    let own = first.iter().filter(|(n, v)| !matches!(n.as_str(), "alertname" | "severity") && is_of_all(n.as_str(), v));
+    matchers.extend(own.map(|(n, v)| equal(n.as_str(), v)));
+    matchers
+}
+
+fn nothing() -> Vec<Effect> {
+    vec![Effect::Notice(tr!("no alert is chosen"))]
+}
+
+/// `a` or `:ack NOTE`: what is chosen is seen to, for half an hour.
+pub fn acknowledge(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(item) = chosen(facts.state, view) else { return nothing() };
+    if argument.is_empty() {
+        return vec![Effect::OpenCommand("ack ".into())];
+    }
+    send(SilenceKind::Acknowledgement, matchers_of(&item), ACKNOWLEDGED_MS, argument, facts)
+}
+
+/// `z`, or `:silence [TIME] [MATCHER…] COMMENT`.
+pub fn silence(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let item = chosen(facts.state, view);
+    if argument.is_empty() {
+        let Some(item) = item else { return nothing() };
+        let matchers: Vec<String> = matchers_of(&item).iter().map(ToString::to_string).collect();
+        return vec![Effect::OpenCommand(format!("silence 2h {} ", matchers.join(" ")))];
+    }
+    let typed = match typed(argument) {
+        Ok(typed) => typed,
+        Err(told) => return vec![Effect::Mistake(told)],
+    };
+    let matchers = if typed.matchers.is_empty() { item.as_ref().map(matchers_of).unwrap_or_default() } else { typed.matchers };
+    if matchers.is_empty() {
+        return nothing();
+    }
+    if typed.comment.is_empty() {
+        return vec![Effect::Mistake(tr!("say why, behind the matchers: who comes next is to know"))];
+    }
+    send(SilenceKind::Silence, matchers, typed.lasts_ms, &typed.comment, facts)
+}
+
+/// What stands behind `:silence`.
+#[derive(Debug, PartialEq)]
+struct Typed {
+    lasts_ms: i64,
+    matchers: Vec<SilenceMatcher>,
+    comment: String,
+}
+
+fn typed(argument: &str) -> Result<Typed, String> {
+    let mut words = words(argument);
+    let lasts_ms = match words.first().and_then(|word| duration_ms(word)) {
+        Some(ms) => {
+            words.remove(0);
+            ms
+        }
+        None => 2 * 3_600_000,
+    };
+    if !(1..=SILENCE_MS_MAX).contains(&lasts_ms) {
+        return Err(tr!("a silence lasts from a second to a year"));
+    }
+    let mut matchers = Vec::new();
+    let mut rest = words.as_slice();
+    while let Some((word, behind)) = rest.split_first() {
+        if !is_matcher(word) {
+            break;
+        }
+        matchers.push(word.parse()?);
+        rest = behind;
+    }
+    Ok(Typed { lasts_ms, matchers, comment: rest.join(" ").trim().to_owned() })
+}
+
+/// A name with an operator right behind it: a comment has blanks.
+fn is_matcher(word: &str) -> bool {
+    let name = word.split(['=', '!']).next().unwrap_or_default();
+    name.len() < word.len() && !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Words with blanks between, of which those in double quotes are none.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted, mut escaped) = (Vec::new(), String::new(), false, false);
+    for c in text.chars() {
+        if c.is_whitespace() && !quoted {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+            continue;
+        }
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped && quoted;
+        word.push(c);
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// `90s`, `30m`, `2h`, `1d`, `1h30m`.
+fn duration_ms(text: &str) -> Option<i64> {
+    let (mut total, mut digits) = (0i64, String::new());
+    for c in text.chars() {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        let unit = match c {
+            's' => 1_000,
+            'm' => 60_000,
+            'h' => 3_600_000,
+            'd' => 86_400_000,
+            'w' => 604_800_000,
+            _ => return None,
+        };
+        total = total.checked_add(std::mem::take(&mut digits).parse::<i64>().ok()?.checked_mul(unit)?)?;
+    }
+    (digits.is_empty() && !text.is_empty()).then_some(total)
+}
+
+fn send(kind: SilenceKind, matchers: Vec<SilenceMatcher>, lasts_ms: i64, comment: &str, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(now) = now_ms(facts.state) else { return vec![Effect::Mistake(tr!("the run has not said yet when it began"))] };
+    let matching = silences::matching(facts.state, &matchers);
+    let silence = Silence {
+        kind,
+        matchers,
+        starts_ms: now,
+        ends_ms: now.saturating_add(lasts_ms),
+        created_by: SafeText::from(operator()),
+        comment: SafeText::new(comment),
+    };
+    let until = super::value::clock(silence.ends_ms);
+    let told = tr!("until {clock}; alerts that it silences now: {n}", clock = until, n = matching);
+    vec![Effect::Send(Command::Silence(silence)), Effect::Notice(told)]
+}
+
+/// Alert time is the run's: what is folded says what it is.
+fn now_ms(state: &DashState) -> Option<i64> {
+    state.alerting.at_ms(state.t_ns)
+}
+
+/// `Z`, or `:unsilence ID`.
+pub fn unsilence(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let id = match argument.trim() {
+        "" => match chosen(facts.state, view).map(|item| item.standing.stand) {
+            Some(Stand::Silenced(hush) | Stand::Acknowledged(hush)) => Some(hush.id),
+            Some(Stand::Firing | Stand::Pending | Stand::Error(_) | Stand::NoData | Stand::Ok) | None => {
+                view.rules.silence.as_deref().map(SafeText::new)
+            }
+        },
+        id => Some(SafeText::new(id)),
+    };
+    match id {
+        Some(id) => vec![Effect::Send(Command::Unsilence { id })],
+        None => vec![Effect::Notice(tr!("nothing silences it; :unsilence takes the name of a silence"))],
+    }
+}
+
+/// `D`, or `:dry-run [RECORDING]`: the rule under the cursor, on the open recording or on one that is named.
+pub fn dry_run(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let rule = chosen(facts.state, view).filter(|i| i.rule.is_some()).map(|i| i.name.to_owned());
+    ask_dry_run(rule, argument, facts)
+}
+
+fn ask_dry_run(rule: Option<String>, recording: &str, facts: &Facts<'_>) -> Vec<Effect> {
+    let own = facts.playback.map(|p| p.name.clone());
+    let named = (!recording.is_empty()).then(|| recording.to_owned());
+    let file = facts.state.alerting.file.to_string();
+    vec![Effect::Ask(Ask::DryRun { rule, recording: named.or(own), file })]
+}
+
+/// `:alert NAME` goes to a rule; `:alert test NAME [RECORDING]` tries it.
+pub fn test(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let mut words = argument.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some("test"), Some(name)) => {
+            let name = name.to_owned();
+            let recording = words.next().unwrap_or_default().to_owned();
+            let found = find(&name, view, facts);
+            if !found.is_empty() {
+                return found;
+            }
+            ask_dry_run(Some(name), &recording, facts)
+        }
+        (Some("test"), None) => dry_run("", view, facts),
+        (Some(name), _) => find(name, view, facts),
+        (None, _) => {
+            view.go(ScreenId::Alerts);
+            Vec::new()
+        }
+    }
+}
+
+/// Goes to the rule of that name.
+pub fn find(name: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let items = items(facts.state);
+    let exact = items.iter().find(|i| i.name == name);
+    let found = exact.or_else(|| items.iter().find(|i| i.name.to_lowercase().starts_with(&name.to_lowercase())));
+    let Some(item) = found else {
+        let near = crate::event::nearest(name, items.iter().map(|i| i.name));
+        return vec![Effect::Mistake(match near {
+            Some(n) => tr!("no rule is named {name}; did you mean {n}?", name = name, n = n),
+            None => tr!("no rule is named {name}", name = name),
+        })];
+    };
+    view.go(ScreenId::Alerts);
+    view.focus = PaneId::Rules;
+    view.rules.filter.clear();
+    view.rules.hidden.clear();
+    view.rules.at = Some(item.key.clone());
+    Vec::new()
+}
+
+pub fn toggle(class: Class, view: &mut View) -> Vec<Effect> {
+    view.rules.toggle(class);
+    Vec::new()
+}
+
+/// `:rules`: goes to the alerts screen and says which file is in force.
+pub fn file(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    view.go(ScreenId::Alerts);
+    let alerting = &facts.state.alerting;
+    let rules = crate::ui::widgets::format::counted(alerting.rules.len() as u64, "rule");
+    vec![Effect::Notice(match (&alerting.error, alerting.file.is_empty()) {
+        (Some(error), _) => tr!("not in force: {error}", error = error),
+        (None, true) => tr!("no rule file is in force"),
+        (None, false) => tr!("{file}: {rules} in force", file = alerting.file, rules = rules),
+    })]
+}
+
+/// `:group severity|group|none`; without one, the next.
+pub fn group(argument: &str, view: &mut View) -> Vec<Effect> {
+    let next = match (argument, view.rules.grouping) {
+        ("severity", _) | ("", RuleGrouping::None) => RuleGrouping::Severity,
+        ("group", _) | ("", RuleGrouping::Severity) => RuleGrouping::Group,
+        ("none", _) | ("", RuleGrouping::Group) => RuleGrouping::None,
+        (other, _) => return vec![Effect::Mistake(tr!("`{text}` groups nothing: severity, group or none", text = other))],
+    };
+    view.rules.grouping = next;
+    Vec::new()
+}
+
+/// Enter on a rule: on the live screen and from the list, the rule in full; from there the event that fired.
+pub fn open(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    match (view.screen, view.focus) {
+        (ScreenId::Alerts, PaneId::RuleDetail) => to_event(view, facts),
+        (ScreenId::Alerts, _) => {
+            view.focus = PaneId::RuleDetail;
+            Vec::new()
+        }
+        (
+            ScreenId::Live
+            | ScreenId::Replay
+            | ScreenId::Checkpoints
+            | ScreenId::Training
+            | ScreenId::Memory
+            | ScreenId::Log
+            | ScreenId::Diff,
+            _,
+        ) => {
+            let key = chosen(facts.state, view).map(|i| i.key);
+            view.go(ScreenId::Alerts);
+            view.focus = PaneId::Rules;
+            view.rules.at = key;
+            Vec::new()
+        }
+    }
+}
+
+fn to_event(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let Some(seq) = chosen(facts.state, view).as_ref().and_then(fired_at) else {
+        return vec![Effect::Notice(tr!("it has not fired: there is no event to go to"))];
+    };
+    match facts.playback {
+        Some(_) => {
+            view.go(ScreenId::Replay);
+            vec![Effect::Seek(seq)]
+        }
+        None => vec![Effect::Ask(Ask::Open { path: None, at: episode_at(facts.state, seq) })],
+    }
+}
+
+/// The episode that went on when this event came, as far as it is still known.
+fn episode_at(state: &DashState, seq: Seq) -> Option<(crate::event::LaneId, crate::event::EpisodeId)> {
+    let ended = state.episodes.iter().find(|e| e.seq >= seq).map(|e| (e.lane, e.episode));
+    ended.or_else(|| state.lanes.iter().next().map(|(lane, l)| (*lane, l.episode.episode)))
+}
+
+/// `r`: the runbook of the rule, above the panes.
+pub fn runbook(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let item = chosen(facts.state, view);
+    let of_rule = item.as_ref().and_then(|i| {
+        let expanded = i.alerts.first().and_then(|a| a.change.detail.as_ref()).and_then(|d| d.annotations.get("runbook_url"));
+        expanded.or_else(|| i.rule.and_then(|r| r.info.annotations.get("runbook_url"))).map(ToString::to_string)
+    });
+    let named = (!argument.is_empty()).then(|| argument.to_owned()).or(of_rule).or_else(|| item.map(|i| i.name.to_owned()));
+    let Some(url) = named else { return nothing() };
+    match runbooks::text(&url) {
+        Ok(text) => {
+            view.rules.page = Some((url, text));
+            view.scroll.remove(&PaneId::Runbook);
+            view.popup = Some(PaneId::Runbook);
+            Vec::new()
+        }
+        Err(told) => vec![Effect::Notice(told)],
+    }
+}
+
+/// `e`: the file in $EDITOR.
+pub fn edit(facts: &Facts<'_>) -> Vec<Effect> {
+    if facts.state.alerting.file.is_empty() {
+        return vec![Effect::Mistake(tr!("no rule file is in force: there is nothing to edit"))];
+    }
+    vec![Effect::EditRules]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silence_is_a_time_matchers_and_why() {
+        let of = |text: &str| typed(text).map(|t| (t.lasts_ms, t.matchers.iter().map(ToString::to_string).collect::<Vec<_>>(), t.comment));
+        let all = of("30m alertname=\"GpuHot\" gpu!=\"0 1\" fans are swapped a=b").unwrap();
+        assert_eq!(all, (1_800_000, vec!["alertname=\"GpuHot\"".into(), "gpu!=\"0 1\"".into()], "fans are swapped a=b".into()));
+        assert_eq!(of("known").unwrap(), (7_200_000, vec![], "known".into()));
+        assert_eq!([duration_ms("1h30m"), duration_ms("2"), duration_ms("x"), duration_ms("99999999999999999h")], [Some(5_400_000), None, None, None]);
+        assert!(of("0s x").is_err() && of("2y x").unwrap().2 == "2y x" && of("h=\"x y").is_err());
+    }
+}
