@@ -17,5 +17,6 @@ pub use load::{Flag, Line, Origin, Profile, Sources, load};
 pub use receivers::{Receiver, Target};
 pub use setting::{Charts, Color, Notify, Parsed, Severity};
 pub use table::{
-    AgentSettings, AlertSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings, UiSettings,
+    AgentSettings, AlertSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings,
+    UiSettings,
 };

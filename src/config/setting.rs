@@ -251,7 +251,8 @@ pub(super) fn language(name: &Option<String>) -> Result<(), String> {
 }
 
 pub(super) fn label_names(labels: &BTreeMap<String, String>) -> Result<(), String> {
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+    let is_name =
+        |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
     match labels.keys().find(|name| name.is_empty() || !is_name(name)) {
         Some(name) => Err(format!("has the label `{}`; a name has letters, digits and _", SafeText::new(name))),
         None => Ok(()),

@@ -6,7 +6,8 @@
 use super::load::{Origin, Profile};
 use super::receivers::{Receiver, sound};
 use super::setting::{
-    Charts, Color, Key, Notify, Parsed, Setting, Severity, any, device, label_names, language, nonempty, one_of, unknown_field, unknown_section, within,
+    Charts, Color, Key, Notify, Parsed, Setting, Severity, any, device, label_names, language, nonempty, one_of, unknown_field,
+    unknown_section, within,
 };
 use crate::event::{CheckpointId, Level, Pace, RewardFormula, Seed};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};

@@ -233,13 +233,7 @@ mod tests {
         at(&mut waits, 0, 4, state(RunState::Running));
         assert_eq!((waits.lanes_on(WaitOn::Policy), waits.since_t_ns(WaitOn::Policy)), (1, Some(4_000_000_000)));
         at(&mut waits, 0, 5, phase(Phase::Act));
-        let finished = ToolCallFinished {
-            call_id: 1,
-            tool: "t".into(),
-            result: "".into(),
-            error_type: None,
-            duration_ns: 2_000_000_000,
-        };
+        let finished = ToolCallFinished { call_id: 1, tool: "t".into(), result: "".into(), error_type: None, duration_ns: 2_000_000_000 };
         // The call took two of the five seconds: the rest was pace.
         at(&mut waits, 0, 10, finished);
         at(&mut waits, 0, 11, DecisionSettled { duration_ns: 1 });
