@@ -46,6 +46,24 @@ pub fn shown_text(text: &str) -> String {
     if scheme.is_empty() { host_on.to_owned() } else { format!("{scheme}://{host_on}") }
 }
 
+/// Host and port, as Prometheus' label `instance` has them; of a text that is no URL what may be shown.
+pub fn host_and_port(text: &str) -> String {
+    let parsed = Url::parse(text).ok();
+    let found = parsed.as_ref().and_then(|url| Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?)));
+    found.unwrap_or_else(|| shown_text(text))
+}
+
+/// With this path where the URL names none.
+pub fn with_path(text: &str, path: &str) -> String {
+    match Url::parse(text) {
+        Ok(mut url) if url.path() == "/" => {
+            url.set_path(path);
+            url.into()
+        }
+        Ok(_) | Err(_) => text.to_owned(),
+    }
+}
+
 /// The first error of this type in the chain of causes.
 pub fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
     let mut next = Some(error);
@@ -116,6 +134,15 @@ pub fn broken_words(error: &(dyn Error + 'static)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_has_an_instance_and_a_path() {
+        assert_eq!(host_and_port("http://u:canary@h:8000/x"), "h:8000");
+        assert_eq!((host_and_port("http://h").as_str(), host_and_port("https://[::1]/").as_str()), ("h:80", "[::1]:443"));
+        assert_eq!(host_and_port("u:canary@h"), "h");
+        assert_eq!(with_path("http://h:1", "/metrics"), "http://h:1/metrics");
+        assert_eq!((with_path("http://h/own?a=b", "/m").as_str(), with_path("no url", "/m").as_str()), ("http://h/own?a=b", "no url"));
+    }
 
     #[test]
     fn what_is_shown_of_a_url_has_no_secrets() {

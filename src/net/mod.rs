@@ -12,6 +12,6 @@ mod secret;
 
 pub use address::{AddressRules, Network};
 pub use client::Client;
-pub use error::NetError;
+pub use error::{NetError, host_and_port, shown_text, with_path};
 pub use request::{Auth, Method, Request, Response};
 pub use secret::Secret;

@@ -1,7 +1,8 @@
 //! The thread that samples.
 
+use super::outlet::Outlet;
 use super::{GpuLibrary, GpuReader, HostReader};
-use crate::event::{Clock, CommandSender, GpuStatus, SafeText, SamplesDropped, SendError, TelemetrySampled};
+use crate::event::{Clock, CommandSender, GpuStatus, SafeText, TelemetrySampled};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -69,7 +70,7 @@ impl Drop for Sampler {
 
 fn sample_until_stopped(settings: &SamplerSettings, clock: &dyn Clock, commands: &CommandSender, stopped: &Receiver<()>) {
     let mut host = HostReader::new(settings.disk_of.clone());
-    let mut outlet = Outlet { commands, dropped: 0 };
+    let mut outlet = Outlet::new(commands, "telemetry");
     // Drivers that must wake a GPU take seconds to load; the host does not wait for them.
     let first = TelemetrySampled { host: host.sample(clock.now_ns()), gpu: unavailable("the driver is being asked") };
     if outlet.send(first).is_err() {
@@ -98,46 +99,10 @@ fn unavailable(reason: &str) -> GpuStatus {
     GpuStatus::Unavailable { reason: SafeText::new(reason) }
 }
 
-/// The engine has ended: nobody wants samples any more.
-struct Closed;
-
-/// Sends to the engine without waiting; what it refuses is counted and told later.
-struct Outlet<'a> {
-    commands: &'a CommandSender,
-    dropped: u64,
-}
-
-impl Outlet<'_> {
-    fn send(&mut self, sample: TelemetrySampled) -> Result<(), Closed> {
-        match self.commands.fact(sample) {
-            Ok(()) => self.tell_dropped(),
-            Err(SendError::Full) => {
-                self.dropped += 1;
-                Ok(())
-            }
-            Err(SendError::Closed) => Err(Closed),
-        }
-    }
-
-    fn tell_dropped(&mut self) -> Result<(), Closed> {
-        if self.dropped == 0 {
-            return Ok(());
-        }
-        match self.commands.fact(SamplesDropped { sampler: "telemetry".into(), count: self.dropped }) {
-            Ok(()) => {
-                self.dropped = 0;
-                Ok(())
-            }
-            Err(SendError::Full) => Ok(()),
-            Err(SendError::Closed) => Err(Closed),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, HostSample, Inbox, Input, MonotonicClock, inbox};
+    use crate::event::{Event, Inbox, Input, MonotonicClock, inbox};
 
     fn settings() -> SamplerSettings {
         SamplerSettings {
@@ -152,10 +117,6 @@ mod tests {
             Some(Input::Fact(event)) => *event,
             other => panic!("{other:?}"),
         }
-    }
-
-    fn sample() -> TelemetrySampled {
-        TelemetrySampled { host: HostSample::default(), gpu: unavailable("") }
     }
 
     #[test]
@@ -179,24 +140,5 @@ mod tests {
         drop(inbox);
         let sampler = Sampler::start(settings(), MonotonicClock::start(), commands).unwrap();
         assert_eq!(sampler.ended.recv_timeout(Duration::from_secs(30)), Err(RecvTimeoutError::Disconnected));
-    }
-
-    #[test]
-    fn what_is_refused_is_counted_and_told_once() {
-        let (commands, inbox) = inbox(2);
-        let mut outlet = Outlet { commands: &commands, dropped: 0 };
-        for _ in 0..5 {
-            assert!(outlet.send(sample()).is_ok());
-        }
-        assert_eq!(outlet.dropped, 3);
-        assert!(matches!(fact(&inbox), Event::TelemetrySampled(_)));
-        // Room for the sample and none for the count: it is kept.
-        assert!(outlet.send(sample()).is_ok());
-        assert_eq!(outlet.dropped, 3);
-        while inbox.try_next().is_some() {}
-        assert!(outlet.send(sample()).is_ok());
-        assert!(matches!(fact(&inbox), Event::TelemetrySampled(_)));
-        assert_eq!(fact(&inbox), Event::SamplesDropped(SamplesDropped { sampler: "telemetry".into(), count: 3 }));
-        assert_eq!(outlet.dropped, 0);
     }
 }
