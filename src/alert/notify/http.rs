@@ -1,7 +1,7 @@
 //! Requests of receivers, and what answers mean.
 
 use super::Undelivered;
-use crate::net::{Client, Method, Request, Response};
+use crate::net::{Auth, Client, Method, Request, Response, Secret};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,24 +55,16 @@ pub struct Caller {
 impl Caller {
     /// The answer, where it is a good one.
     pub fn ask(&self, method: Method, url: &str, body: Option<Vec<u8>>) -> Result<Response, Undelivered> {
-        let mut headers = Vec::new();
-        if body.is_some() {
-            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        let mut request = Request::new(method, url).timeout(self.timeout).bytes_max(ANSWER_BYTES_MAX);
+        if let Some(body) = body {
+            request = Request { body, ..request.header("content-type", "application/json") };
         }
         if let Some(token) = &self.token {
-            headers.push(("authorization".to_owned(), format!("Bearer {}", token.read()?)));
+            request = request.auth(Auth::Bearer(Secret::new(token.read()?)));
         }
-        let request = Request {
-            method,
-            url: url.to_owned(),
-            headers,
-            body: body.unwrap_or_default(),
-            timeout: self.timeout,
-            bytes_max: ANSWER_BYTES_MAX,
-        };
         // Errors of the client hold no secrets.
         let response = self.client.send(&request).map_err(|error| Undelivered { reason: error.to_string(), again: true })?;
-        if (200..300).contains(&response.status) { Ok(response) } else { Err(refused(&response)) }
+        if response.is_success() { Ok(response) } else { Err(refused(&response)) }
     }
 }
 
