@@ -235,37 +235,56 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
+    use super::super::training_record::TrainingRecord;
     use super::*;
+    use crate::event::{ManualClock, Seed, UpdateCompleted};
     use std::path::PathBuf;
+    use std::sync::Arc;
 
-    fn recording(name: &str) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings").join(name)
+    /// Half a minute, with an event each second.
+    fn recording(folder: &Path) -> PathBuf {
+        let path = folder.join("half-minute.jsonl");
+        let env = crate::env::make("ops").unwrap();
+        let clock = Arc::new(ManualClock::default());
+        let mut record = TrainingRecord::begin(Some(&path), clock.clone(), env.spec(), Seed(7), "abc".into()).unwrap();
+        for update in 1..=30 {
+            clock.advance(1_000_000_000);
+            record.update(UpdateCompleted { update, ..UpdateCompleted::default() });
+        }
+        record.end("trained").unwrap();
+        path
     }
 
     #[test]
     fn what_would_have_fired_is_found_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = recording(folder.path());
         let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: Always\n    expr: vector(2) > 1\n    for: 2s\n    annotations: {summary: '{{ $value }}'}\n  - alert: Never\n    expr: no_such_series > 1\n";
-        let run = dry_run(rules, &recording("failure.jsonl"), None).unwrap();
+        let run = dry_run(rules, &path, None).unwrap();
         assert_eq!(run.rows.len(), 1, "{run:?}");
         let row = &run.rows[0];
         assert_eq!((row.rule.as_str(), row.value, row.resolved_t_ns), ("Always", 2.0, None));
         assert_eq!(row.annotations, [("summary".to_owned(), "2".to_owned())]);
         assert!((2_000_000_000..4_000_000_000).contains(&row.fired_t_ns), "{}", row.fired_t_ns);
-        assert!(row.step.contains('/') && row.seq > 1, "{row:?}");
+        assert!((2..6).contains(&row.seq), "{row:?}");
         assert_eq!(run.mute.iter().map(|m| m.rule.as_str()).collect::<Vec<_>>(), ["Never"]);
-        assert_eq!(run.damage, None);
-        let only = dry_run(rules, &recording("failure.jsonl"), Some("Never")).unwrap();
+        assert_eq!((run.damage, run.t_ns_end), (None, 30_000_000_000));
+        let only = dry_run(rules, &path, Some("Never")).unwrap();
         assert!(only.rows.is_empty() && only.mute.len() == 1);
-        assert_eq!(dry_run(rules, &recording("failure.jsonl"), Some("Nope")).unwrap_err(), "no rule is named Nope");
-        assert!(dry_run("groups: 3", &recording("failure.jsonl"), None).unwrap_err().starts_with("rules:1:"));
+        assert_eq!(dry_run(rules, &path, Some("Nope")).unwrap_err(), "no rule is named Nope");
+        assert!(dry_run("groups: 3", &path, None).unwrap_err().starts_with("rules:1:"));
     }
 
     #[test]
-    fn the_same_recording_gives_the_same_alerts() {
-        let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: time() % 7 > 3\n";
-        let run = || dry_run(rules, &recording("failure.jsonl"), None).unwrap();
-        let first = run();
-        assert!(first.rows.len() > 1);
-        assert_eq!(first, run());
+    fn the_same_recording_gives_the_same_alerts_and_a_damaged_one_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = recording(folder.path());
+        let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: vector(time()) % 7 > 3\n";
+        let first = dry_run(rules, &path, None).unwrap();
+        assert!(first.rows.len() > 2, "{first:?}");
+        assert_eq!(first, dry_run(rules, &path, None).unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() * 2 / 3]).unwrap();
+        assert!(dry_run(rules, &path, None).unwrap().damage.is_some());
     }
 }

@@ -55,18 +55,16 @@ pub struct Caller {
 impl Caller {
     /// The answer, where it is a good one.
     pub fn ask(&self, method: Method, url: &str, body: Option<Vec<u8>>) -> Result<Response, Undelivered> {
-        let mut request = Request::new(method, url);
-        (request.timeout, request.bytes_max) = (self.timeout, ANSWER_BYTES_MAX);
+        let mut request = Request::new(method, url).timeout(self.timeout).bytes_max(ANSWER_BYTES_MAX);
         if let Some(body) = body {
-            request.headers.push(("content-type".to_owned(), "application/json".to_owned()));
-            request.body = body;
+            request = Request { body, ..request.header("content-type", "application/json") };
         }
         if let Some(token) = &self.token {
-            request.auth = Auth::Bearer(Secret::new(token.read()?));
+            request = request.auth(Auth::Bearer(Secret::new(token.read()?)));
         }
         // Errors of the client hold no secrets.
         let response = self.client.send(&request).map_err(|error| Undelivered { reason: error.to_string(), again: true })?;
-        if (200..300).contains(&response.status) { Ok(response) } else { Err(refused(&response)) }
+        if response.is_success() { Ok(response) } else { Err(refused(&response)) }
     }
 }
 
