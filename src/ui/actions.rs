@@ -444,7 +444,14 @@ pub const ACTIONS: &[Entry] = &[
     local(Scope::Diff, Action::SideA, "side-a", &["left"], Nothing, "enter goes to the step of A"),
     local(Scope::Diff, Action::SideB, "side-b", &["right"], Nothing, "enter goes to the step of B"),
     local(Scope::Diff, Action::FoldSame, "fold-same", &["z a"], Nothing, "fold steps that are the same, and unfold them"),
-    alerts(Action::Acknowledge, "ack", &["a"], "[NOTE]", Engine, "say that you have seen it and see to it: it tells nobody for half an hour"),
+    alerts(
+        Action::Acknowledge,
+        "ack",
+        &["a"],
+        "[NOTE]",
+        Engine,
+        "say that you have seen it and see to it: it tells nobody for half an hour",
+    ),
     alerts(
         Action::Silence,
         "silence",

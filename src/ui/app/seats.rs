@@ -548,7 +548,12 @@ fn carried(view: &View) -> View {
         raw: view.raw,
         overlay: view.overlay,
         chart: view.chart.clone(),
-        rules: RulesView { filter: view.rules.filter.clone(), sort: view.rules.sort, grouping: view.rules.grouping, ..RulesView::default() },
+        rules: RulesView {
+            filter: view.rules.filter.clone(),
+            sort: view.rules.sort,
+            grouping: view.rules.grouping,
+            ..RulesView::default()
+        },
         log: LogView { filter: view.log.filter.clone(), level: view.log.level, ..LogView::default() },
         replay: ReplayView { filter: view.replay.filter.clone(), sort: view.replay.sort, ..ReplayView::default() },
         diff: view.diff.clone(),

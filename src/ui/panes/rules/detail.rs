@@ -102,7 +102,11 @@ fn of_rule(lines: &mut Vec<Line>, item: &Item<'_>, rule: &RuleRow, state: &DashS
     if info.keep_firing_for_ms > 0 {
         about.push_str(&format!("  keep_firing_for {}", seconds(info.keep_firing_for_ms)));
     }
-    about.push_str(&format!("  {}  {}", info.labels, tr!("group {name}, every {time}", name = rule.group, time = seconds(rule.interval_ms))));
+    about.push_str(&format!(
+        "  {}  {}",
+        info.labels,
+        tr!("group {name}, every {time}", name = rule.group, time = seconds(rule.interval_ms))
+    ));
     lines.extend(wrapped(&about, width, ambiguous, Role::Dim));
     annotations(lines, item, &info.annotations, width, glyphs);
     alerts(lines, item, state, width, glyphs);

@@ -352,7 +352,10 @@ mod tests {
         let all = of("30m alertname=\"GpuHot\" gpu!=\"0 1\" fans are swapped a=b").unwrap();
         assert_eq!(all, (1_800_000, vec!["alertname=\"GpuHot\"".into(), "gpu!=\"0 1\"".into()], "fans are swapped a=b".into()));
         assert_eq!(of("known").unwrap(), (7_200_000, vec![], "known".into()));
-        assert_eq!([duration_ms("1h30m"), duration_ms("2"), duration_ms("x"), duration_ms("99999999999999999h")], [Some(5_400_000), None, None, None]);
+        assert_eq!(
+            [duration_ms("1h30m"), duration_ms("2"), duration_ms("x"), duration_ms("99999999999999999h")],
+            [Some(5_400_000), None, None, None]
+        );
         assert!(of("0s x").is_err() && of("2y x").unwrap().2 == "2y x" && of("h=\"x y").is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::hands::{DURATIONS, matchers_of, operator};
 use super::value::clock;
-use super::{chosen, View};
+use super::{View, chosen};
 use crate::event::{Matching, SilenceKind};
 use crate::state::{DashState, SilenceRow};
 use crate::ui::desk::Desk;
@@ -84,9 +84,12 @@ pub fn matching(state: &DashState, matchers: &[crate::event::SilenceMatcher]) ->
     use crate::event::AlertState;
     let Ok(matching) = Matching::new(matchers) else { return 0 };
     let open = |s: AlertState| matches!(s, AlertState::Firing | AlertState::Pending);
-    let of_rules = state.alerting.alerts.iter().filter(|a| open(a.change.state)).filter(|a| {
-        a.change.detail.as_ref().is_some_and(|d| matching.covers(&d.labels, &state.alerting.external_labels))
-    });
+    let of_rules = state
+        .alerting
+        .alerts
+        .iter()
+        .filter(|a| open(a.change.state))
+        .filter(|a| a.change.detail.as_ref().is_some_and(|d| matching.covers(&d.labels, &state.alerting.external_labels)));
     let items = crate::ui::panes::alerts::items(state);
     let of_process = items.iter().filter_map(|i| i.own).filter(|c| open(c.state)).filter(|c| {
         matching.holds_of(|name| match name {

@@ -22,7 +22,13 @@ fn unit(left: &str) -> Unit {
     let mut units: Vec<Unit> = Vec::new();
     for name in left.split(|c| !is_name(c)) {
         let base = ["_total", "_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-        let ends = [("_ratio", Unit::Ratio), ("_bytes", Unit::Bytes), ("_seconds", Unit::Seconds), ("_celsius", Unit::Celsius), ("_watts", Unit::Watts)];
+        let ends = [
+            ("_ratio", Unit::Ratio),
+            ("_bytes", Unit::Bytes),
+            ("_seconds", Unit::Seconds),
+            ("_celsius", Unit::Celsius),
+            ("_watts", Unit::Watts),
+        ];
         units.extend(ends.iter().find(|(end, _)| base.ends_with(end)).map(|(_, unit)| *unit));
     }
     let is_rate = ["rate(", "irate("].iter().any(|f| left.contains(f)) && !left.contains("histogram_quantile");
