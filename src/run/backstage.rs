@@ -3,7 +3,9 @@
 use super::bench::{Bench, BenchPlan};
 use super::bundle::{BUNDLE_SUFFIX, Made, Redactor, Span, Wish, make};
 use super::diff::unpack_bundles;
+use super::dry_run::{DryRun, dry_run};
 use super::fork;
+use super::rule_files::{self, BUILT_IN};
 use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
@@ -16,6 +18,7 @@ use crate::ui::desk::Recorded;
 use crate::ui::diff;
 use crate::ui::lang::tr;
 use crate::ui::watches::{Gauge, Watched};
+use crate::ui::widgets::format;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -88,6 +91,26 @@ impl Crew {
         })
     }
 
+    /// Tries rules on a recording, as `rules eval` does.
+    fn dry_run(&self, rule: Option<String>, recording: Option<String>, file: &str) -> Result<(), String> {
+        let path = recording.as_deref().map(|name| self.path_of(name)).or_else(|| self.own.clone());
+        let path = path.ok_or_else(|| tr!("this run is not recorded: name a recording behind it"))?;
+        // A recording's own file need not be here: then those of this console are tried.
+        let text = self.rules_text(file).or_else(|_| self.rules_text(BUILT_IN.0))?;
+        let name = rule.clone().unwrap_or_else(|| tr!("all rules"));
+        let title = tr!("{rule} on {recording}", rule = name, recording = label(&path).unwrap_or_else(|| path.display().to_string()));
+        self.begin(move || News::DryRun(title, dry_run(&text, &path, rule.as_deref()).map(|found| dry_lines(&found))))
+    }
+
+    /// The text of a rule file, or of the rules that come with the program.
+    fn rules_text(&self, file: &str) -> Result<String, String> {
+        let path = PathBuf::from(file);
+        if file == BUILT_IN.0 && !self.config.alerts.rules.contains(&path) {
+            return Ok(BUILT_IN.1.to_owned());
+        }
+        rule_files::text(&path)
+    }
+
     /// Does the work in a thread of its own.
     fn begin(&self, work: impl FnOnce() -> News + Send + 'static) -> Result<(), String> {
         let sender = self.sender.clone();
@@ -143,6 +166,7 @@ impl Backstage for Crew {
                 self.diff_cancelled.store(true, Ordering::Relaxed);
                 Ok(())
             }
+            Ask::DryRun { rule, recording, file } => self.dry_run(rule, recording, &file),
             Ask::Bundle { recording, argument } => self.bundle(recording.as_deref(), &argument),
             Ask::Open { path, at } => {
                 let asked = path.clone();
@@ -198,6 +222,64 @@ impl Backstage for Crew {
     fn condition_names(&self) -> Vec<String> {
         Variable::names_with_fields()
     }
+
+    fn rules_of(&self, file: &str) -> Result<String, String> {
+        if self.config.alerts.rules.len() > 1 {
+            return Err(tr!("there are several rule files ({files}): edit them outside, they are read again when saved", files = file));
+        }
+        if !self.config.alerts.rules.contains(&PathBuf::from(file)) {
+            return Err(tr!("these rules come with the program; name a file of your own by --rules, and edit that"));
+        }
+        self.rules_text(file)
+    }
+
+    fn place_rules(&self, file: &str, text: &str) -> Result<(), String> {
+        rule_files::parse(file, text)?;
+        let path = std::fs::canonicalize(file).map_err(|e| format!("{file}: {e}"))?;
+        place(&path, text).map_err(|e| format!("{file}: {e}"))
+    }
+}
+
+/// Written aside and moved into its place, with the permissions that it had: whoever watches it never reads half of it.
+fn place(path: &Path, text: &str) -> std::io::Result<()> {
+    let aside = path.with_extension(format!("{}.tmp", std::process::id()));
+    let permissions = std::fs::metadata(path)?.permissions();
+    let written = std::fs::OpenOptions::new().write(true).create_new(true).open(&aside).and_then(|mut file| {
+        use std::io::Write;
+        file.set_permissions(permissions)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| std::fs::rename(&aside, path));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&aside);
+    }
+    placed
+}
+
+/// What a dry run found, a line for each alert: the first one says how many.
+fn dry_lines(found: &DryRun) -> Vec<String> {
+    let count = found.rows.len() as u64 + found.rows_left_out;
+    let mut lines = vec![match count {
+        0 => tr!("would not fire"),
+        count => tr!("would fire {times}", times = format::counted(count, "time")),
+    }];
+    for row in &found.rows {
+        let own: Vec<String> = row
+            .labels
+            .iter()
+            .filter(|(n, _)| !matches!(n.as_str(), "alertname" | "severity" | "job" | "instance"))
+            .map(|(n, v)| format!("{n}={v}"))
+            .collect();
+        let from = if row.step.is_empty() { format::clock(row.fired_t_ns) } else { tr!("step {n}", n = row.step) };
+        let until = row.resolved_t_ns.map_or_else(|| tr!("never clear"), |t| tr!("clear at {clock}", clock = format::clock(t)));
+        let value = format::number(row.value);
+        let place = tr!("would fire at {from} (@{seq}, {value}), {until}", from = from, seq = row.seq, value = value, until = until);
+        lines.push(format!("{} {} {place}", row.rule, own.join(" ")));
+    }
+    lines.extend(found.mute.iter().map(|mute| format!("? {}: {}", mute.rule, mute.why)));
+    lines.extend(found.damage.clone());
+    lines
 }
 
 /// `[last 10m] [FILE]`.

@@ -1,10 +1,11 @@
 //! Pane 4, machine: each GPU or why there is none, then the host and our own process.
 
+use super::lines::{Line, wrapped};
 use super::{Pane, notice};
-use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled};
+use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled, WaitOn};
 use crate::state::{DashState, LaneState, Row, RowKind};
 use crate::ui::lang::tr;
-use crate::ui::widgets::{Canvas, Role, format, gauge, sparkline};
+use crate::ui::widgets::{Canvas, Glyphs, Role, format, gauge, sparkline};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
@@ -27,7 +28,80 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     // The host's lines stand below and are never pushed out by devices.
     let host_rows = 6.min(inner.height() / 2);
     let y = draw_gpus(&mut inner, sample, state, pane.scroll().up, host_rows);
-    draw_host(&mut inner.below(y), state, &sample.host);
+    let mut below = inner.below(y);
+    // What is asked seldom is there where the pane has room for it.
+    let extra = if below.height() >= 12 { extra_lines(state, below.width(), below.glyphs()) } else { Vec::new() };
+    let rows = (extra.len() as u16).min(below.height().saturating_sub(8));
+    let host = below.height() - rows;
+    let width = below.width();
+    draw_host(&mut below.part(ratatui::layout::Rect::new(0, 0, width, host)), state, &sample.host);
+    super::lines::draw(&mut below.below(host), &extra, 0);
+}
+
+/// Whom the run waits for, as one bar with letters, and the endpoints that are scraped.
+fn extra_lines(state: &DashState, width: u16, glyphs: Glyphs) -> Vec<Line> {
+    let mut lines = vec![Line::of("", Role::Text), Line::of(waits_bar(state, width.saturating_sub(11)), Role::Curve)];
+    lines.extend(wrapped(&waits_words(state), width, glyphs.ambiguous, Role::Text));
+    for target in state.alerting.targets.values() {
+        let scrape = &target.scrape;
+        let since = format::clock(state.t_ns.saturating_sub(target.since_t_ns));
+        let took = format::duration(scrape.duration_ns);
+        let (word, role) = if scrape.up { (tr!("up"), Role::Text) } else { (tr!("DOWN"), Role::Bad) };
+        let error = scrape.error.as_ref().map_or_else(String::new, |e| format!("  {e}"));
+        let text = tr!(
+            "{job} {instance}  {word} {since}  {took}",
+            job = scrape.job,
+            instance = scrape.instance,
+            word = word,
+            since = since,
+            took = took
+        );
+        lines.extend(wrapped(&format!("{text}{error}"), width, glyphs.ambiguous, role));
+    }
+    lines
+}
+
+fn wait_letter(on: WaitOn) -> (&'static str, String) {
+    match on {
+        WaitOn::Policy => ("P", tr!("policy")),
+        WaitOn::Environment => ("E", tr!("environment")),
+        WaitOn::Tool => ("T", tr!("tool")),
+        WaitOn::Training => ("L", tr!("learning")),
+        WaitOn::WeightUpdate => ("W", tr!("weights")),
+        WaitOn::Operator => ("O", tr!("operator")),
+    }
+}
+
+/// One bar: each whom it waits for has cells by its share, of its letter.
+fn waits_bar(state: &DashState, cells: u16) -> String {
+    let total: u64 = WaitOn::ALL.iter().map(|on| state.waits.total_ns(*on)).fold(0, u64::saturating_add);
+    if total == 0 {
+        return tr!("waits for  n/a yet");
+    }
+    let (mut bar, mut until, mut done) = (String::new(), 0u128, 0usize);
+    for on in WaitOn::ALL {
+        until += u128::from(state.waits.total_ns(on));
+        let end = (until * u128::from(cells) / u128::from(total)) as usize;
+        bar.push_str(&wait_letter(on).0.repeat(end.saturating_sub(done)));
+        done = end.max(done);
+    }
+    tr!("waits for  {bar}", bar = bar)
+}
+
+/// Shares in words, and how many lanes wait for whom right now.
+fn waits_words(state: &DashState) -> String {
+    let total: u64 = WaitOn::ALL.iter().map(|on| state.waits.total_ns(*on)).fold(0, u64::saturating_add);
+    let share = |on: WaitOn| format::percent_whole(state.waits.total_ns(on) as f64 / total.max(1) as f64);
+    let mut parts: Vec<String> = Vec::new();
+    for on in WaitOn::ALL {
+        let lanes = state.waits.lanes_on(on);
+        if state.waits.total_ns(on) > 0 || lanes > 0 {
+            let (letter, word) = wait_letter(on);
+            let now = if lanes > 0 { tr!(" ({n} now)", n = lanes) } else { String::new() };
+            parts.push(format!("{letter} {word} {}{now}", share(on)));
+        }
+    }
+    parts.join("  ")
 }
 
 /// Number of devices.

@@ -390,11 +390,11 @@ fn the_log_and_the_alerts_stop_at_their_ends_too() {
     // A list that begins at its top goes down with j.
     view.focus = PaneId::Alerts;
     do_keys(&["k", "j"], &mut view, state);
-    assert_eq!(view.scroll_of(PaneId::Alerts).up, 1);
+    let second = view.rules.at.clone();
     do_keys(&["pagedown"; 30], &mut view, state);
     assert!(shown(state, &view, 120, 36).contains("Rule00"));
     do_keys(&["g g"], &mut view, state);
-    assert_eq!(view.scroll_of(PaneId::Alerts).up, 0);
+    assert!(view.rules.at.is_some() && view.rules.at != second);
 }
 
 #[test]
