@@ -269,7 +269,9 @@ impl Meter {
 
     pub(super) fn episode_ended(&mut self, id: LaneId, t_ns: u64, e: &EpisodeEnded) {
         let lane = self.lanes.lane(id);
-        (lane.context_tokens, lane.memory_bytes, lane.call) = (None, None, None);
+        (lane.context_tokens, lane.call) = (None, None);
+        // Where it was told how much is remembered, it is nothing now.
+        lane.memory_bytes = lane.memory_bytes.map(|_| 0);
         let began_ns = lane.episode_began_ns.take();
         let registry = &mut self.registry;
         registry.add(Metric::Episodes, &[e.verdict().word(), word(&e.ending).as_str()], 1.0);
