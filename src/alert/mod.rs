@@ -4,8 +4,12 @@
 //! Accepts: envelopes, rule files.
 //! Test: `cargo test --lib alert::`, `cargo test --test rules`, `cargo test --test promql`.
 
+pub mod monitor;
+pub mod notify;
+pub mod pager;
 pub mod promql;
 pub mod rules;
 pub mod series;
+pub mod silences;
 pub mod template;
 pub mod yaml;

@@ -162,3 +162,9 @@ pub(super) fn files(text: &str) -> Result<Vec<PathBuf>, String> {
     }
     Ok(vec![PathBuf::from(text)])
 }
+
+/// The other way round: a list of files as text.
+pub fn file_list(files: &[PathBuf]) -> String {
+    // Writing paths to a string can't fail but for a path that is no text; the reader names it then.
+    ron_options().to_string(files).unwrap_or_else(|error| error.to_string())
+}

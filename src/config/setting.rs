@@ -1,6 +1,7 @@
 //! The types that a setting may have, and the checks that the table uses.
 
 use super::receivers::{Receiver, files};
+use super::scrape::Scrape;
 use super::table::Field;
 use crate::event::{CheckpointId, Level, SafeText, Seed, nearest};
 use ron::extensions::Extensions;
@@ -8,6 +9,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -82,6 +84,13 @@ impl Setting for Vec<PathBuf> {
     const NEED: &'static str = "a list of paths in quotes, such as [\"rules.yaml\"]";
     fn from_text(text: &str) -> Result<Self, String> {
         files(text)
+    }
+}
+
+impl Setting for Vec<Scrape> {
+    const NEED: &'static str = "a list of targets, such as [(job: \"vllm\", url: \"http://127.0.0.1:8000\", preset: \"vllm\")]";
+    fn fault(error: &str) -> String {
+        format!("should be {}: {error}", Self::NEED)
     }
 }
 
@@ -175,6 +184,29 @@ pub enum Severity {
     #[default]
     Warning,
     Critical,
+}
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl FromStr for Listen {
+    type Err = String;
+    /// `ADDRESS:PORT`; a port alone, with a colon or without, is of the loopback.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = text.strip_prefix(':').unwrap_or(text);
+        let loopback = || port.parse().ok().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+        let address = text.parse().ok().or_else(loopback);
+        address
+            .map(Listen)
+            .ok_or_else(|| format!("`{}` is no address; give IP:PORT, such as 127.0.0.1:9464, or a port", SafeText::new(text)))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// A name in a file: section or setting.

@@ -236,7 +236,7 @@ mod tests {
         let finished = ToolCallFinished { call_id: 1, tool: "t".into(), result: "".into(), error_type: None, duration_ns: 2_000_000_000 };
         // The call took two of the five seconds: the rest was pace.
         at(&mut waits, 0, 10, finished);
-        at(&mut waits, 0, 11, DecisionSettled { duration_ns: 1 });
+        at(&mut waits, 0, 11, DecisionSettled { duration_ns: 1, memory_bytes: None });
         at(&mut waits, 0, 14, phase(Phase::Observe));
         assert_eq!(seconds(&waits), [2, 2, 2, 0, 0, 2 + 3 + 3]);
         assert_eq!(seconds(&waits).iter().sum::<u64>(), 14);

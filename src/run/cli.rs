@@ -112,6 +112,9 @@ pub enum Cmd {
     Train(TrainCmd),
     /// Evaluate agents on held-out seeds
     Eval(EvalArgs),
+    /// Alert rules, as Prometheus reads them
+    #[command(subcommand)]
+    Rules(RulesCmd),
     /// Check or show the configuration
     #[command(subcommand)]
     Config(ConfigCmd),
@@ -173,6 +176,35 @@ pub struct RunArgs {
     /// Watch only: no key changes the run
     #[arg(long)]
     pub read_only: bool,
+    /// Serve /metrics and /healthz: IP:PORT, or a port of the loopback; 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<String>,
+    /// Rule files, as Prometheus reads them, instead of the rules that come with the program; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+}
+
+/// What is asked of rules.
+#[derive(Debug, Subcommand)]
+pub enum RulesCmd {
+    /// Which alerts would have fired in a recording: when, where, how long
+    Eval(RulesEvalArgs),
+}
+
+/// Flags of `rules eval`.
+#[derive(Clone, Debug, Args)]
+pub struct RulesEvalArgs {
+    /// The rule file
+    pub file: PathBuf,
+    /// The recording, sealed or not, or a bundle
+    #[arg(long, value_name = "FILE")]
+    pub recording: PathBuf,
+    /// Time between two evaluations of groups that name none, such as 5s
+    #[arg(long, value_name = "DURATION")]
+    pub step: Option<String>,
+    /// Print JSON Lines: a record an alert, one a rule that said nothing, and a summary
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Flags of `replay`.

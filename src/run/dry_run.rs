@@ -1,9 +1,22 @@
 //! What rules would have done over a recording: the same monitor as in a run, driven by the recorded times.
 
+use super::bundle::unpack_if_bundle;
+use super::rule_files::{only, parse};
+use crate::alert::monitor::{Monitor, MonitorSettings};
+use crate::alert::rules::RuleFile;
+use crate::event::{AlertState, AlertStateChanged, Envelope, Event, RuleHealth, RuleReading, RulesLoaded, Seq};
+use crate::journal::Recording;
+use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 
+/// Alerts that are listed.
+const ROWS_MAX: usize = 10_000;
+/// Evaluations that one gap of the recording may cost.
+const MADE_UP_MAX: i64 = 20_000;
+
 /// An alert that would have fired.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DryRow {
     pub group: String,
     pub rule: String,
@@ -11,6 +24,7 @@ pub struct DryRow {
     pub labels: Vec<(String, String)>,
     /// Templates expanded, of when it began to fire.
     pub annotations: Vec<(String, String)>,
+    #[serde(with = "crate::event::num::float")]
     pub value: f64,
     /// Time of the run at which it began to fire.
     pub fired_t_ns: u64,
@@ -18,12 +32,12 @@ pub struct DryRow {
     pub resolved_t_ns: Option<u64>,
     /// Where the run stood then: `[lane:]episode/step`; empty before the first step.
     pub step: String,
-    /// The event behind which it fired.
+    /// The last event before it fired.
     pub seq: u64,
 }
 
 /// A rule that said nothing, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DryMute {
     pub group: String,
     pub rule: String,
@@ -35,6 +49,8 @@ pub struct DryMute {
 pub struct DryRun {
     /// In the order in which they fired.
     pub rows: Vec<DryRow>,
+    /// Alerts beyond what is listed.
+    pub rows_left_out: u64,
     pub mute: Vec<DryMute>,
     pub evaluations: u64,
     /// Of the recording.
@@ -44,6 +60,212 @@ pub struct DryRun {
 }
 
 /// Runs rules (the text of a rule file) over a recording, or only the one that is named. The error is for the operator.
-pub fn dry_run(_rules_text: &str, _recording: &Path, _rule: Option<&str>) -> Result<DryRun, String> {
-    Err("not built yet".into())
+pub fn dry_run(rules_text: &str, recording: &Path, rule: Option<&str>) -> Result<DryRun, String> {
+    let rules = parse("rules", rules_text)?;
+    let rules = rule.map_or_else(|| rules.clone(), |rule| only(rules.clone(), rule));
+    if rule.is_some_and(|name| !rules.groups.iter().any(|g| g.rules.iter().any(|r| r.name == name))) {
+        return Err(format!("no rule is named {}", rule.unwrap_or_default()));
+    }
+    evaluate(rules, recording, MonitorSettings::default())
+}
+
+/// Runs rules over a recording, sealed or not, or over the one in a bundle.
+pub fn evaluate(rules: RuleFile, path: &Path, settings: MonitorSettings) -> Result<DryRun, String> {
+    let bundle = unpack_if_bundle(path).map_err(|failure| failure.message)?;
+    let path = bundle.as_ref().map_or(path, |bundle| bundle.recording.as_path());
+    let mut recording = Recording::open(path).map_err(|error| error.to_string())?;
+    let epoch_ms = began_ms(&mut recording)?;
+    let mut monitor = Monitor::new(MonitorSettings { made_up_max: MADE_UP_MAX, changes_told_max: ROWS_MAX, clock: None, ..settings });
+    let mut table = Table::new(&monitor.load("", String::new(), rules), epoch_ms);
+    monitor.begins_at(epoch_ms);
+    let base = recording.base().next();
+    let mut broken = None;
+    for envelope in recording.events_from(base).map_err(|error| error.to_string())? {
+        match envelope {
+            Ok(envelope) => table.go_to(&mut monitor, &envelope),
+            Err(error) => {
+                broken = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    let at_ms = monitor.at_ms(table.run.t_ns_end);
+    table.take(monitor.advance(at_ms.unwrap_or(epoch_ms)));
+    let integrity = recording.integrity();
+    let damage = (!integrity.is_intact()).then(|| integrity.lines().join("; "));
+    Ok(DryRun { damage: broken.or(damage), mute: table.mute(), ..table.run })
+}
+
+/// Milliseconds since 1970 when the run began, of which its first event tells, or the header where that is not there.
+fn began_ms(recording: &mut Recording) -> Result<i64, String> {
+    let started = recording.run_started().map_err(|error| error.to_string())?.map(|run| run.started);
+    let started = started.unwrap_or_else(|| recording.header().started.clone());
+    let at = started.parse::<jiff::Timestamp>();
+    at.map(|at| at.as_millisecond()).map_err(|_| format!("the recording does not say when its run began: `{started}` is no time"))
+}
+
+/// What is found out on the way.
+struct Table {
+    run: DryRun,
+    epoch_ms: i64,
+    step: String,
+    seq: Seq,
+    /// By group and place: the rule's name, whether it ever saw a series, and its last error.
+    rules: HashMap<(String, u32), Seen>,
+    order: Vec<(String, u32)>,
+    /// Rows of what fires.
+    firing: HashMap<(String, Vec<(String, String)>), usize>,
+}
+
+#[derive(Default)]
+struct Seen {
+    name: String,
+    was_ok: bool,
+    error: Option<String>,
+    evaluated: bool,
+}
+
+impl Table {
+    fn new(loaded: &RulesLoaded, epoch_ms: i64) -> Self {
+        let mut table = Self {
+            run: DryRun::default(),
+            epoch_ms,
+            step: String::new(),
+            seq: Seq(0),
+            rules: HashMap::new(),
+            order: Vec::new(),
+            firing: HashMap::new(),
+        };
+        for group in &loaded.groups {
+            for (index, rule) in group.rules.iter().enumerate() {
+                let key = (group.name.to_string(), index as u32);
+                table.order.push(key.clone());
+                table.rules.insert(key, Seen { name: rule.name.to_string(), ..Seen::default() });
+            }
+        }
+        table
+    }
+
+    /// All that was due before an event, and then the event.
+    fn go_to(&mut self, monitor: &mut Monitor, envelope: &Envelope) {
+        if let Some(at_ms) = monitor.at_ms(envelope.t_ns) {
+            self.take(monitor.advance(at_ms.saturating_sub(1)));
+        }
+        monitor.observe(envelope);
+        self.seq = envelope.seq;
+        self.run.t_ns_end = self.run.t_ns_end.max(envelope.t_ns);
+        if envelope.episode.is_some() && envelope.step.is_some() {
+            self.step = envelope.address();
+        }
+    }
+
+    fn take(&mut self, events: Vec<Event>) {
+        for event in events {
+            if let Event::RuleEvaluated(e) = &event {
+                self.run.evaluations += 1;
+                e.readings.iter().for_each(|reading| self.reading(e.group.as_str(), reading));
+            }
+            if let Event::AlertStateChanged(e) = &event {
+                self.changed(e);
+            }
+        }
+    }
+
+    fn reading(&mut self, group: &str, reading: &RuleReading) {
+        let Some(seen) = self.rules.get_mut(&(group.to_owned(), reading.rule)) else { return };
+        seen.evaluated = true;
+        match reading.health {
+            RuleHealth::Ok => seen.was_ok = true,
+            RuleHealth::NoData => {}
+            RuleHealth::Error => seen.error = reading.error.as_ref().map(ToString::to_string),
+        }
+    }
+
+    fn t_ns(&self, at_ms: i64) -> u64 {
+        u64::try_from(at_ms.saturating_sub(self.epoch_ms)).unwrap_or(0).saturating_mul(1_000_000)
+    }
+
+    fn changed(&mut self, e: &AlertStateChanged) {
+        let Some(detail) = &e.detail else { return };
+        let pairs = |set: &crate::event::LabelSet| set.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect::<Vec<_>>();
+        let labels = pairs(&detail.labels);
+        let key = (detail.group.to_string(), labels.clone());
+        let t_ns = self.t_ns(detail.at_ms);
+        match e.state {
+            AlertState::Pending | AlertState::Inactive => {}
+            AlertState::Resolved => {
+                if let Some(row) = self.firing.remove(&key) {
+                    self.run.rows[row].resolved_t_ns = Some(t_ns);
+                }
+            }
+            AlertState::Firing if self.run.rows.len() >= ROWS_MAX => self.run.rows_left_out += 1,
+            AlertState::Firing => {
+                self.firing.insert(key, self.run.rows.len());
+                self.run.rows.push(DryRow {
+                    group: detail.group.to_string(),
+                    rule: e.rule.to_string(),
+                    labels,
+                    annotations: pairs(&detail.annotations),
+                    value: detail.value,
+                    fired_t_ns: t_ns,
+                    resolved_t_ns: None,
+                    step: self.step.clone(),
+                    seq: self.seq.0,
+                });
+            }
+        }
+    }
+
+    /// Rules that could say nothing, in the order of the file.
+    fn mute(&mut self) -> Vec<DryMute> {
+        let rules = std::mem::take(&mut self.rules);
+        let why = |seen: &Seen| match &seen.error {
+            Some(error) => Some(error.clone()),
+            None if !seen.evaluated => Some("the recording is shorter than its interval".to_owned()),
+            None if !seen.was_ok => Some("its selectors matched no series".to_owned()),
+            None => None,
+        };
+        let of = |key: &(String, u32)| {
+            let seen = rules.get(key)?;
+            Some(DryMute { group: key.0.clone(), rule: seen.name.clone(), why: why(seen)? })
+        };
+        self.order.iter().filter_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn recording(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings").join(name)
+    }
+
+    #[test]
+    fn what_would_have_fired_is_found_with_its_place() {
+        let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: Always\n    expr: vector(2) > 1\n    for: 2s\n    annotations: {summary: '{{ $value }}'}\n  - alert: Never\n    expr: no_such_series > 1\n";
+        let run = dry_run(rules, &recording("failure.jsonl"), None).unwrap();
+        assert_eq!(run.rows.len(), 1, "{run:?}");
+        let row = &run.rows[0];
+        assert_eq!((row.rule.as_str(), row.value, row.resolved_t_ns), ("Always", 2.0, None));
+        assert_eq!(row.annotations, [("summary".to_owned(), "2".to_owned())]);
+        assert!((2_000_000_000..4_000_000_000).contains(&row.fired_t_ns), "{}", row.fired_t_ns);
+        assert!(row.step.contains('/') && row.seq > 1, "{row:?}");
+        assert_eq!(run.mute.iter().map(|m| m.rule.as_str()).collect::<Vec<_>>(), ["Never"]);
+        assert_eq!(run.damage, None);
+        let only = dry_run(rules, &recording("failure.jsonl"), Some("Never")).unwrap();
+        assert!(only.rows.is_empty() && only.mute.len() == 1);
+        assert_eq!(dry_run(rules, &recording("failure.jsonl"), Some("Nope")).unwrap_err(), "no rule is named Nope");
+        assert!(dry_run("groups: 3", &recording("failure.jsonl"), None).unwrap_err().starts_with("rules:1:"));
+    }
+
+    #[test]
+    fn the_same_recording_gives_the_same_alerts() {
+        let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: time() % 7 > 3\n";
+        let run = || dry_run(rules, &recording("failure.jsonl"), None).unwrap();
+        let first = run();
+        assert!(first.rows.len() > 1);
+        assert_eq!(first, run());
+    }
 }

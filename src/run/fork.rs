@@ -29,7 +29,14 @@ pub fn fork(path: &Path, wish: Wish, config: &Config) -> Result<Started, Failure
     let run = run.ok_or_else(|| Failure::usage("the recording does not say how its run began: nothing can be forked from it"))?;
     let recital = recital(&mut recording, wish)?;
     let record = record_to(None, false, config)?;
-    let plan = RunPlan { episodes_max: None, pace: Pace::Times(1.0), streams: true, record, tapped: false };
+    let plan = RunPlan {
+        episodes_max: None,
+        pace: Pace::Times(1.0),
+        streams: true,
+        record,
+        tapped: false,
+        alerts: super::alerts::is_wanted(config, true),
+    };
     start(config, plan, Some(Beginning { recital, run, header }))
 }
 

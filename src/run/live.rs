@@ -1,5 +1,6 @@
 //! `run`: the live console, or headless.
 
+use super::alerts::is_wanted;
 use super::cli::{GlobalArgs, RunArgs};
 use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{RunPlan, configuration, record_to, start};
@@ -31,6 +32,7 @@ fn console(args: &RunArgs, config: &Config) -> Outcome {
         streams: true,
         record: record_to(args.record.as_deref(), args.no_record, config)?,
         tapped: false,
+        alerts: is_wanted(config, true),
     };
     let started = start(config, plan, None)?;
     super::screen::live(started, config)
@@ -44,8 +46,12 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         streams: false,
         record: if args.headless || args.json { args.record.clone() } else { record_to(args.record.as_deref(), args.no_record, config)? },
         tapped: true,
+        alerts: is_wanted(config, false),
     };
     let mut started = start(config, plan, None)?;
+    if let Some(address) = started.http() {
+        note(format_args!("serving http://{address}/metrics"));
+    }
     let signal = super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
     let printed = started.tap.take().map_or_else(|| Ok(Summary::default()), |events| print(&events, args.json));
     let summary = match printed {

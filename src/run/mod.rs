@@ -4,12 +4,14 @@
 //! Accepts: argv.
 //! Test: `cargo test --test cli`.
 
+mod alerts;
 mod backstage;
 mod bench;
 mod bundle;
 mod cli;
 mod config;
 mod diff;
+mod dry_run;
 mod eval;
 mod exit;
 mod fork;
@@ -18,6 +20,8 @@ mod live;
 mod provider;
 mod recordings;
 mod replay;
+mod rule_files;
+mod rules_eval;
 mod screen;
 mod signals;
 mod train;
@@ -25,7 +29,7 @@ mod training_record;
 mod transcript;
 
 use clap::{CommandFactory, Parser};
-use cli::{Cli, Cmd, RunArgs, TrainCmd};
+use cli::{Cli, Cmd, RulesCmd, RunArgs, TrainCmd};
 use exit::{Code, Failure, Outcome};
 use std::io::Write;
 use std::process::ExitCode;
@@ -73,6 +77,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Some(Cmd::Bundle(args)) => bundle::run(&args, &cli.global),
         Some(Cmd::Seal(args)) => recordings::seal_all(&args),
         Some(Cmd::Diff(args)) => diff::diff(&args),
+        Some(Cmd::Rules(RulesCmd::Eval(args))) => rules_eval::run(&args, &cli.global),
         Some(Cmd::Config(command)) => config::run(&command, &cli.global),
         None => live::run(&cli.run, &cli.global),
     }

@@ -12,7 +12,7 @@ fn forked(file: &Path, at: u32, variations: &[Variation]) {
     let cli = Cli::parse_from(["pilothouse", "run", "--seed", "36", "--checkpoint", "deckhand-final", "--max-steps", "6"]);
     let Some(Cmd::Run(run)) = &cli.command else { panic!() };
     let config = configuration(&cli.global, Some(run)).unwrap();
-    let plan = RunPlan { episodes_max: None, pace: Pace::Max, streams: false, record: Some(file.to_owned()), tapped: true };
+    let plan = RunPlan { episodes_max: None, pace: Pace::Max, streams: false, record: Some(file.to_owned()), tapped: true, alerts: false };
     let mut started = start(&config, plan, None).unwrap();
     let events = started.tap.take().unwrap();
     let (mut asked, mut open) = (false, variations.len());
