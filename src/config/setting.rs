@@ -1,6 +1,7 @@
 //! The types that a setting may have, and the checks that the table uses.
 
 use super::receivers::{Receiver, files};
+use super::scrape::Scrape;
 use super::table::Field;
 use crate::event::{CheckpointId, Level, SafeText, Seed, nearest};
 use ron::extensions::Extensions;
@@ -83,6 +84,13 @@ impl Setting for Vec<PathBuf> {
     const NEED: &'static str = "a list of paths in quotes, such as [\"rules.yaml\"]";
     fn from_text(text: &str) -> Result<Self, String> {
         files(text)
+    }
+}
+
+impl Setting for Vec<Scrape> {
+    const NEED: &'static str = "a list of targets, such as [(job: \"vllm\", url: \"http://127.0.0.1:8000\", preset: \"vllm\")]";
+    fn fault(error: &str) -> String {
+        format!("should be {}: {error}", Self::NEED)
     }
 }
 

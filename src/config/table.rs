@@ -5,6 +5,7 @@
 
 use super::load::{Origin, Profile};
 use super::receivers::{Receiver, sound};
+use super::scrape::{Scrape, asked};
 use super::setting::{
     Charts, Color, Key, Listen, Notify, Parsed, Setting, Severity, any, device, label_names, language, nonempty, one_of, unknown_field,
     unknown_section, within,
@@ -267,6 +268,10 @@ settings! {
         interval_ms: u32 => within(100, 60_000),
         /// Path of the NVML library. None looks where drivers put it.
         nvml_library: Option<PathBuf> => any,
+        /// Other processes whose metrics are asked for, such as [(job: "vllm", url: "http://127.0.0.1:8000", preset: "vllm")]. Presets: vllm,
+        /// sglang, dcgm, ray, prime-rl, node; without one all samples are kept. Each may have interval_ms (5000: 500 to 3600000), timeout_ms
+        /// (2000, at most the interval), bearer_env (the variable that holds a token) and labels ({"cluster": "a"}).
+        scrape: Vec<Scrape> => asked,
     }
     /// HTTP in: /metrics and /healthz.
     serve: ServeSettings from RawServe {

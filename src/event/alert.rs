@@ -240,7 +240,7 @@ pub struct AlertNotified {
     pub duration_ns: u64,
 }
 
-/// A `/metrics` endpoint was asked.
+/// A `/metrics` endpoint was asked. `samples` has every sample that is kept, each time: a reader needs no scrape before this one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetScraped {
     pub job: SafeText,

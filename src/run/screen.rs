@@ -5,12 +5,13 @@ use super::bundle::{BUNDLE_SUFFIX, BundleOrigin};
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use super::recordings::sealed_if_wanted;
-use crate::config::{self, Charts, Color, Config, Dirs};
+use crate::config::{self, Charts, Color, Config, Dirs, Scrape};
 use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
 use crate::journal::{Delivery, Integrity, ReadError, Recording};
+use crate::net::Secret;
 use crate::source::{LiveSource, Playback, RecordingSource, SourceError};
 use crate::state::DashState;
-use crate::telemetry::{Sampler, SamplerSettings};
+use crate::telemetry::{Preset, Sampler, SamplerSettings, ScrapeTarget};
 use crate::ui::desk::{Desk, ReplayDesk};
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::{Lang, tr};
@@ -123,8 +124,32 @@ fn sampler(started: &Started, config: &Config) -> Result<Sampler, Failure> {
         interval: Duration::from_millis(u64::from(interval_ms)),
         nvml_library: config.telemetry.nvml_library.clone(),
         disk_of: started.recording.clone(),
+        targets: scrape_targets(config)?,
     };
     Sampler::start(telemetry, MonotonicClock::start(), started.commands.with_origin(Origin::Internal)).map_err(Failure::failed)
+}
+
+/// The endpoints whose metrics are asked for; their tokens are taken from the environment.
+fn scrape_targets(config: &Config) -> Result<Vec<ScrapeTarget>, Failure> {
+    config.telemetry.scrape.iter().map(scrape_target).collect()
+}
+
+fn scrape_target(scrape: &Scrape) -> Result<ScrapeTarget, Failure> {
+    let fault = |what: &str| Failure::usage(format!("telemetry.scrape: job `{}`: {what}", scrape.job));
+    let preset = scrape.preset.as_deref().map_or_else(|| Ok(Preset::everything()), Preset::named).map_err(|what| fault(&what))?;
+    let bearer = match &scrape.bearer_env {
+        None => None,
+        Some(name) => Some(std::env::var(name).map_err(|_| fault(&format!("the environment has no variable {name} with its token")))?),
+    };
+    Ok(ScrapeTarget {
+        job: scrape.job.clone(),
+        url: scrape.url.clone(),
+        preset,
+        interval: Duration::from_millis(u64::from(scrape.interval_ms)),
+        timeout: Duration::from_millis(u64::from(scrape.timeout_ms)),
+        bearer: bearer.map(Secret::new),
+        labels: scrape.labels.clone().into_iter().collect(),
+    })
 }
 
 /// A run that goes on from a recording.

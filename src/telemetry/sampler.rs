@@ -1,7 +1,7 @@
 //! The thread that samples.
 
 use super::outlet::Outlet;
-use super::{GpuLibrary, GpuReader, HostReader};
+use super::{GpuLibrary, GpuReader, HostReader, ScrapeTarget, Scraper};
 use crate::event::{Clock, CommandSender, GpuStatus, SafeText, TelemetrySampled};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub struct SamplerSettings {
     pub nvml_library: Option<PathBuf>,
     /// A path on the file system to watch.
     pub disk_of: Option<PathBuf>,
+    /// Other processes whose metrics are asked for.
+    pub targets: Vec<ScrapeTarget>,
 }
 
 /// The running thread. Dropping it stops it too.
@@ -30,18 +32,22 @@ pub struct Sampler {
     /// Closes when the thread has ended.
     ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
+    /// Unset where nothing is scraped. It stops when it is dropped.
+    scraper: Option<Scraper>,
 }
 
 impl Sampler {
     /// Starts to send samples to the engine: one at once, one soon after, then one each interval.
     pub fn start(settings: SamplerSettings, clock: Arc<dyn Clock>, commands: CommandSender) -> std::io::Result<Self> {
+        let targets = settings.targets.clone();
+        let scraper = if targets.is_empty() { None } else { Some(Scraper::start(targets, commands.clone())?) };
         let (stop, stopped) = sync_channel(1);
         let (ends, ended) = sync_channel(1);
         let thread = std::thread::Builder::new().name("telemetry".into()).spawn(move || {
             sample_until_stopped(&settings, clock.as_ref(), &commands, &stopped);
             drop(ends);
         })?;
-        Ok(Self { stop: Some(stop), ended, thread: Some(thread) })
+        Ok(Self { stop: Some(stop), ended, thread: Some(thread), scraper })
     }
 
     /// Stops the thread and waits for its end, though not for a driver that hangs.
@@ -51,6 +57,7 @@ impl Sampler {
 
     fn end(&mut self) {
         self.stop = None;
+        self.scraper = None;
         let Some(thread) = self.thread.take() else { return };
         match self.ended.recv_timeout(STOP_WITHIN) {
             Err(RecvTimeoutError::Timeout) => {}
@@ -109,6 +116,7 @@ mod tests {
             interval: Duration::from_millis(20),
             nvml_library: Some("/nowhere/libnvidia-ml.so.1".into()),
             disk_of: Some(std::env::temp_dir()),
+            targets: Vec::new(),
         }
     }
 

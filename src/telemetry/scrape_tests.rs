@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 const WAIT: Duration = Duration::from_secs(60);
 
 /// A server that answers each connection by itself; the head of the first request comes back.
-fn server(answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> (String, std::sync::mpsc::Receiver<String>) {
+fn server(answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let (heads, received) = channel();
@@ -25,7 +25,7 @@ fn server(answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'stati
     (address, received)
 }
 
-fn saying(body: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
+fn saying(body: &'static str) -> (String, Receiver<String>) {
     server(move |stream| write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
