@@ -18,6 +18,7 @@ pub mod model;
 pub mod net;
 pub mod reward;
 pub mod run;
+pub mod serve;
 pub mod source;
 pub mod state;
 pub mod telemetry;

@@ -8,6 +8,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -175,6 +176,29 @@ pub enum Severity {
     #[default]
     Warning,
     Critical,
+}
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl FromStr for Listen {
+    type Err = String;
+    /// `ADDRESS:PORT`; a port alone, with a colon or without, is of the loopback.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = text.strip_prefix(':').unwrap_or(text);
+        let loopback = || port.parse().ok().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+        let address = text.parse().ok().or_else(loopback);
+        address
+            .map(Listen)
+            .ok_or_else(|| format!("`{}` is no address; give IP:PORT, such as 127.0.0.1:9464, or a port", SafeText::new(text)))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// A name in a file: section or setting.

@@ -6,7 +6,7 @@
 use super::load::{Origin, Profile};
 use super::receivers::{Receiver, sound};
 use super::setting::{
-    Charts, Color, Key, Notify, Parsed, Setting, Severity, any, device, label_names, language, nonempty, one_of, unknown_field,
+    Charts, Color, Key, Listen, Notify, Parsed, Setting, Severity, any, device, label_names, language, nonempty, one_of, unknown_field,
     unknown_section, within,
 };
 use crate::event::{CheckpointId, Level, Pace, RewardFormula, Seed};
@@ -267,6 +267,11 @@ settings! {
         interval_ms: u32 => within(100, 60_000),
         /// Path of the NVML library. None looks where drivers put it.
         nvml_library: Option<PathBuf> => any,
+    }
+    /// HTTP in: /metrics and /healthz.
+    serve: ServeSettings from RawServe {
+        /// Where to listen, such as "127.0.0.1:9464"; a port alone is of the loopback, and 0 takes a free one. None does not listen.
+        http: Option<Parsed<Listen>> => any,
     }
     /// Alert rules as Prometheus reads them, evaluated in the process.
     alerts: AlertSettings from RawAlerts {

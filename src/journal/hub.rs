@@ -73,6 +73,11 @@ impl Hub {
         self.lock().state.clone()
     }
 
+    /// A subscription that begins with the run's first event, for folds of their own; where that is gone already, with a snapshot.
+    pub fn subscribe_from_start(&self) -> Subscription {
+        Subscription { hub: self.clone(), next: Some(Seq(1)) }
+    }
+
     /// A subscription whose first delivery is a snapshot of now.
     pub fn subscribe(&self) -> Subscription {
         Subscription { hub: self.clone(), next: None }

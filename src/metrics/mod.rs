@@ -4,6 +4,8 @@
 //! Accepts: envelopes, samples of scraped endpoints, results of recording rules.
 //! Test: `cargo test --lib metrics::`.
 
+#[cfg(test)]
+mod docs;
 mod exposition;
 mod labels;
 mod matcher;

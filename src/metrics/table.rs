@@ -73,6 +73,7 @@ macro_rules! metrics {
         ];
 
         /// Sections of the documentation, with the number of families in each.
+        #[cfg(test)]
         pub(super) const SECTIONS: &[(&str, usize)] = &[$( ($section, [$( $name, )*].len()), )*];
     };
 }
@@ -100,10 +101,10 @@ metrics! {
         /// When a decision was last settled or an update completed, in seconds since 1970; before the first, when the run began.
         LastProgress = gauge "pilothouse_last_progress_timestamp_seconds" "seconds" [] "DecisionSettled, UpdateCompleted, RunStarted";
         /// Seconds of all lanes by what they waited for: policy, environment, tool, training, weight_update (no weights to decide with) or
-        /// operator (paused, held for a step, or resting by a pace below the fastest).
+        /// operator (paused, or held by the pace). A wait counts when it is over.
         Time = counter "pilothouse_time_seconds_total" "seconds" ["on"] "PhaseEntered, ToolCallFinished, UpdateCompleted, RunStateChanged";
         /// Seconds in which the run held its machine and did not run: starting, paused or ended.
-        Idle = counter "pilothouse_idle_seconds_total" "seconds" [] "RunStateChanged, and the time of every event";
+        Idle = counter "pilothouse_idle_seconds_total" "seconds" [] "RunStateChanged, every event";
         /// Lines of the log.
         LogLines = counter "pilothouse_log_lines_total" "" ["level"] "LogLine";
         /// Failures of what the journal writes to, the recording among them.

@@ -176,6 +176,9 @@ pub struct RunArgs {
     /// Watch only: no key changes the run
     #[arg(long)]
     pub read_only: bool,
+    /// Serve /metrics and /healthz: IP:PORT, or a port of the loopback; 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<String>,
     /// Rule files, as Prometheus reads them, instead of the rules that come with the program; may be repeated
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,

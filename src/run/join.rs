@@ -11,6 +11,8 @@ use crate::env::{self, BaselineKind, EnvSpec, Environment};
 use crate::event::*;
 use crate::journal::{FORMAT, Header, HeaderCheckpoint, HeaderEnv, Hub, Journal, Recorder, VERSION, is_taken};
 use crate::model::DeviceChoice;
+use crate::serve::{About, Server};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -67,6 +69,7 @@ fn flags(global: &GlobalArgs, run: Option<&RunArgs>) -> Vec<Flag> {
     add("--pace", "run.pace", run.pace.map(|p| p.to_string()));
     add("--max-steps", "run.max_steps", run.max_steps.map(|n| n.to_string()));
     add("--no-record", "record.enabled", run.no_record.then(|| "false".into()));
+    add("--http", "serve.http", run.http.clone());
     add("--read-only", "profile.read_only", run.read_only.then(|| "true".into()));
     add("--rules", "alerts.rules", (!run.rules.is_empty()).then(|| crate::config::file_list(&run.rules)));
     flags
@@ -100,10 +103,17 @@ pub struct Started {
     /// Every event from the first on, where the plan asks for it.
     pub tap: Option<Receiver<Arc<Envelope>>>,
     engine: Option<JoinHandle<()>>,
+    /// `/metrics` and `/healthz`, where they are served.
+    server: Option<Server>,
     alerts: Option<AlertThread>,
 }
 
 impl Started {
+    /// Where `/metrics` is served, if anywhere.
+    pub fn http(&self) -> Option<SocketAddr> {
+        self.server.as_ref().map(Server::address)
+    }
+
     /// Asks the engine to end and waits for it. The recording is whole afterwards.
     pub fn shut_down(mut self) {
         self.ask_to_end();
@@ -192,6 +202,9 @@ pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -
     let tap = plan.tapped.then(|| journal.tap());
     let hub = journal.hub();
     let (commands, inbox) = inbox(INBOX);
+    // A run that goes on from a recording may stand beside another of this process, which has the address.
+    let listen = config.serve.http.filter(|_| beginning.is_none());
+    let server = listen.map(|listen| serve(listen.0.0, &hub, config, &commands)).transpose()?;
     let wake = commands.with_origin(Origin::Internal);
     let alerts = if plan.alerts {
         let (hub, recording) = (hub.clone(), recording.clone());
@@ -207,7 +220,17 @@ pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -
         }
         engine.run();
     });
-    Ok(Started { hub, commands, recording, tap, engine: Some(spawned.map_err(Failure::failed)?), alerts })
+    Ok(Started { hub, commands, recording, tap, engine: Some(spawned.map_err(Failure::failed)?), alerts, server })
+}
+
+/// Serves the run's series, and says where: the port may be a free one.
+fn serve(listen: SocketAddr, hub: &Hub, config: &Config, commands: &CommandSender) -> Result<Server, Failure> {
+    let about = About { build: BUILD.into(), config_sha256: config.sha256() };
+    let server = Server::start(listen, hub, about).map_err(Failure::usage)?;
+    let text = SafeText::from(format!("/metrics and /healthz are served on http://{}", server.address()));
+    // The inbox is empty yet.
+    let _ = commands.fact(LogLine { level: LogLevel::Info, target: SafeText::new("serve"), text });
+    Ok(server)
 }
 
 pub fn window(config: &Config) -> WindowSettings {

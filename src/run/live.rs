@@ -49,6 +49,9 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         alerts: is_wanted(config, false),
     };
     let mut started = start(config, plan, None)?;
+    if let Some(address) = started.http() {
+        note(format_args!("serving http://{address}/metrics"));
+    }
     let signal = super::signals::shut_down_on_signal(started.commands.with_origin(Origin::Internal));
     let printed = started.tap.take().map_or_else(|| Ok(Summary::default()), |events| print(&events, args.json));
     let summary = match printed {

@@ -49,7 +49,8 @@ impl Wording {
     fn fits(&self, said: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Exact(text) => said == text,
+            // Remarks may be told without their place.
+            Self::Exact(text) => said.strip_prefix(text.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" (")),
             Self::Pattern(pattern) => regex::Regex::new(pattern).unwrap().is_match(said),
         }
     }

@@ -1,6 +1,6 @@
 //! Episodes, decisions, messages, tools, weights and training.
 
-use super::lanes::{On, QueueField, Stand, stand_of};
+use super::lanes::QueueField;
 use super::{Meter, seconds, word};
 use crate::event::*;
 use crate::metrics::table::Metric;
@@ -11,7 +11,7 @@ const POLICY_STATES: [PolicyState; 3] = [PolicyState::Loading, PolicyState::Read
 const LANES_AT_START_MAX: u32 = 1024;
 
 impl Meter {
-    pub(super) fn run_started(&mut self, e: &RunStarted, t_ns: u64) {
+    pub(super) fn run_started(&mut self, e: &RunStarted) {
         self.epoch_ms = e.started.parse::<jiff::Timestamp>().ok().map(|started| started.as_millisecond()).or(self.epoch_ms);
         self.reward = e.reward;
         let registry = &mut self.registry;
@@ -24,9 +24,9 @@ impl Meter {
             registry.set(Metric::LastProgress, &[], epoch_ms as f64 / 1e3);
         }
         for lane in 0..e.lanes.min(LANES_AT_START_MAX) {
-            self.lanes.turn(registry, LaneId(lane), t_ns, Stand::Between);
+            self.lanes.lane(LaneId(lane));
         }
-        registry.set(Metric::Lanes, &[], self.lanes.all.len() as f64);
+        registry.set(Metric::Lanes, &[], self.lanes.len() as f64);
         for tool in &e.tools {
             let tool = self.names.bounded("tool", &tool.name);
             registry.begin(Metric::ToolCalls, &[tool, ""]);
@@ -83,7 +83,6 @@ impl Meter {
         for (metric, values) in one {
             values.iter().for_each(|value| self.registry.begin(metric, &[value]));
         }
-        On::ALL.iter().for_each(|on| self.registry.begin(Time, &[on.word()]));
         for (verdict, ending) in [
             ("success", "terminated"),
             ("success", "truncated"),
@@ -104,14 +103,12 @@ impl Meter {
         }
     }
 
-    pub(super) fn run_state_changed(&mut self, t_ns: u64, state: RunState) {
-        self.lanes.run_state(&mut self.registry, t_ns, state);
+    pub(super) fn run_state_changed(&mut self, state: RunState) {
         self.run_state = state;
         self.set_run_state(state);
     }
 
-    pub(super) fn pace(&mut self, t_ns: u64, pace: Pace) {
-        self.lanes.pace(&mut self.registry, t_ns, pace);
+    pub(super) fn pace(&mut self, pace: Pace) {
         let factor = match pace {
             Pace::Times(times) => times,
             Pace::Max => f64::INFINITY,
@@ -120,33 +117,33 @@ impl Meter {
     }
 
     pub(super) fn episode_started(&mut self, id: LaneId, t_ns: u64, e: &EpisodeStarted) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, Stand::Held);
-        lane.begins(&mut self.registry);
+        let lane = self.lanes.lane(id);
         (lane.episode_began_ns, lane.call, lane.observed_ns) = (Some(t_ns), None, None);
         (lane.queue_length, lane.queue_age_seconds) = (None, None);
         lane.queue_fields = e.fields.iter().enumerate().filter_map(|(at, field)| queue_field(field).map(|kind| (at, kind))).collect();
         self.registry.add(Metric::EpisodesStarted, &[], 1.0);
-        self.registry.set(Metric::Lanes, &[], self.lanes.all.len() as f64);
+        self.registry.set(Metric::Lanes, &[], self.lanes.len() as f64);
         self.episodes_running();
     }
 
     fn episodes_running(&mut self) {
-        let running = self.lanes.all.values().filter(|lane| lane.episode_began_ns.is_some()).count();
+        let running = self.lanes.iter().filter(|lane| lane.episode_began_ns.is_some()).count();
         self.registry.set(Metric::EpisodesRunning, &[], running as f64);
     }
 
     pub(super) fn phase(&mut self, id: LaneId, t_ns: u64, phase: Phase) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, stand_of(phase));
+        let lane = self.lanes.lane(id);
         if phase == Phase::Think
-            && let Some(queued_ns) = lane.queued_ns(t_ns)
+            && let Some((observed_ns, paused_ns)) = lane.observed_ns.take()
         {
+            let queued_ns = t_ns.saturating_sub(observed_ns).saturating_sub(self.paused_ns - paused_ns);
             self.registry.observe(Metric::QueueDuration, &[], seconds(queued_ns));
         }
     }
 
     pub(super) fn observation(&mut self, id: LaneId, t_ns: u64, e: &ObservationReceived) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, Stand::Held);
-        lane.observes(t_ns);
+        let lane = self.lanes.lane(id);
+        lane.observed_ns = Some((t_ns, self.paused_ns));
         let values = &e.observation.values;
         let reading = |at: usize| values.get(at).copied().flatten();
         for (at, field) in &lane.queue_fields {
@@ -157,15 +154,15 @@ impl Meter {
         }
         self.registry.add(Metric::Readings, &[], values.len() as f64);
         self.registry.add(Metric::ReadingsMissing, &[], values.iter().filter(|v| v.is_none()).count() as f64);
-        let lanes = &self.lanes.all;
-        let length = lanes.values().filter_map(|l| l.queue_length).reduce(|a, b| a + b);
-        let age = lanes.values().filter_map(|l| l.queue_age_seconds).reduce(f64::max);
+        let lanes = &self.lanes;
+        let length = lanes.iter().filter_map(|l| l.queue_length).reduce(|a, b| a + b);
+        let age = lanes.iter().filter_map(|l| l.queue_age_seconds).reduce(f64::max);
         self.registry.set_known(Metric::QueueLength, &[], length);
         self.registry.set_known(Metric::QueueAge, &[], age);
     }
 
-    pub(super) fn message(&mut self, id: LaneId, t_ns: u64, e: &MessageCompleted) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, Stand::Held);
+    pub(super) fn message(&mut self, id: LaneId, e: &MessageCompleted) {
+        let lane = self.lanes.lane(id);
         let output = e.token_ids.len() as u64;
         lane.context_tokens = (e.prompt_tokens > 0).then_some(u64::from(e.prompt_tokens) + output);
         let registry = &mut self.registry;
@@ -180,7 +177,7 @@ impl Meter {
         registry.add(Metric::OutputTokens, &[], output as f64);
         e.entropy.iter().for_each(|entropy| registry.observe(Metric::TokenEntropy, &[], f64::from(*entropy)));
         e.logprobs.iter().for_each(|logprob| registry.observe(Metric::TokenSurprisal, &[], -f64::from(*logprob)));
-        let context = self.lanes.all.values().filter_map(|l| l.context_tokens).max().map(|tokens| tokens as f64);
+        let context = self.lanes.iter().filter_map(|l| l.context_tokens).max().map(|tokens| tokens as f64);
         registry.set_known(Metric::ContextTokens, &[], context);
         let limit = registry.number(Metric::ContextLimit, &[]).filter(|limit| *limit > 0.0);
         registry.set_known(Metric::ContextUsed, &[], context.zip(limit).map(|(context, limit)| context / limit));
@@ -206,18 +203,18 @@ impl Meter {
     }
 
     pub(super) fn tool_started(&mut self, id: LaneId, t_ns: u64, e: &ToolCallStarted) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, Stand::Works(On::Tool));
+        let lane = self.lanes.lane(id);
         lane.call = Some((e.call_id, t_ns));
         self.tools_in_flight();
     }
 
     fn tools_in_flight(&mut self) {
-        let in_flight = self.lanes.all.values().filter(|lane| lane.call.is_some()).count();
+        let in_flight = self.lanes.iter().filter(|lane| lane.call.is_some()).count();
         self.registry.set(Metric::ToolsInFlight, &[], in_flight as f64);
     }
 
     pub(super) fn tool_finished(&mut self, id: LaneId, t_ns: u64, e: &ToolCallFinished) {
-        let lane = self.lanes.turn_with(&mut self.registry, id, t_ns, (On::Environment, e.duration_ns), Stand::Held);
+        let lane = self.lanes.lane(id);
         let began_ns = lane.call.take().filter(|(call, _)| *call == e.call_id).map(|(_, began_ns)| began_ns);
         let registry = &mut self.registry;
         let tool = self.names.bounded("tool", e.tool.as_str());
@@ -242,7 +239,7 @@ impl Meter {
     }
 
     pub(super) fn settled(&mut self, id: LaneId, t_ns: u64, e: &DecisionSettled) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, Stand::Held);
+        let lane = self.lanes.lane(id);
         lane.memory_bytes = e.memory_bytes;
         self.registry.add(Metric::Decisions, &[], 1.0);
         self.registry.observe(Metric::DecisionDuration, &[], seconds(e.duration_ns));
@@ -251,7 +248,7 @@ impl Meter {
     }
 
     fn memory_bytes(&mut self) {
-        let bytes = self.lanes.all.values().filter_map(|l| l.memory_bytes).reduce(u64::saturating_add);
+        let bytes = self.lanes.iter().filter_map(|l| l.memory_bytes).reduce(u64::saturating_add);
         self.registry.set_known(Metric::MemoryBytes, &[], bytes.map(|b| b as f64));
     }
 
@@ -271,7 +268,7 @@ impl Meter {
     }
 
     pub(super) fn episode_ended(&mut self, id: LaneId, t_ns: u64, e: &EpisodeEnded) {
-        let lane = self.lanes.turn(&mut self.registry, id, t_ns, Stand::Between);
+        let lane = self.lanes.lane(id);
         (lane.context_tokens, lane.memory_bytes, lane.call) = (None, None, None);
         let began_ns = lane.episode_began_ns.take();
         let registry = &mut self.registry;
@@ -335,11 +332,9 @@ impl Meter {
     }
 
     pub(super) fn update(&mut self, t_ns: u64, e: &UpdateCompleted) {
-        self.lanes.skip(t_ns);
         let registry = &mut self.registry;
         registry.add(Metric::Updates, &[], 1.0);
         registry.set(Metric::UpdateNumber, &[], e.update as f64);
-        registry.add(Metric::Time, &[On::Training.word()], seconds(e.duration_ns));
         registry.add(Metric::TrainingTokens, &[], e.tokens as f64);
         registry.observe(Metric::UpdateDuration, &[], seconds(e.duration_ns));
         let figures = [

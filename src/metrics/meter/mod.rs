@@ -34,6 +34,9 @@ pub struct Meter {
     run_state: RunState,
     reward: RewardFormula,
     lanes: Lanes,
+    waits: Waits,
+    /// How long the run has been paused so far.
+    paused_ns: u64,
     names: Names,
     machine: Machine,
     alerts: AlertBook,
@@ -62,6 +65,8 @@ impl Meter {
             run_state: RunState::Starting,
             reward: RewardFormula::default(),
             lanes: Lanes::default(),
+            waits: Waits::default(),
+            paused_ns: 0,
             names: Names::default(),
             machine: Machine::default(),
             alerts: AlertBook::default(),
@@ -102,6 +107,7 @@ impl Meter {
         self.registry.set(Metric::Events, &[], envelope.seq.0 as f64);
         self.seq = envelope.seq;
         self.passes(envelope.t_ns);
+        self.waits(envelope);
         self.fold(envelope);
         if let Some(t_ms) = self.time_ms(envelope.t_ns) {
             self.registry.set(Metric::LastEvent, &[], t_ms as f64 / 1e3);
@@ -116,17 +122,27 @@ impl Meter {
             RunState::Starting | RunState::Paused | RunState::Ended => self.registry.add(Metric::Idle, &[], seconds(passed_ns)),
             RunState::Running | RunState::Stepping => {}
         }
+        if self.run_state == RunState::Paused {
+            self.paused_ns += passed_ns;
+        }
+    }
+
+    fn waits(&mut self, envelope: &Envelope) {
+        self.waits.observe(envelope);
+        for on in WaitOn::ALL {
+            self.registry.set(Metric::Time, &[on.name()], seconds(self.waits.total_ns(on)));
+        }
     }
 
     fn fold(&mut self, envelope: &Envelope) {
         let (lane, t_ns) = (envelope.lane, envelope.t_ns);
         match &envelope.event {
-            Event::RunStarted(e) => self.run_started(e, t_ns),
+            Event::RunStarted(e) => self.run_started(e),
             Event::EpisodeStarted(e) => self.episode_started(lane, t_ns, e),
             Event::BranchStarted(e) => self.registry.add(Metric::Branches, &[word(&e.cause).as_str()], 1.0),
             Event::PhaseEntered(e) => self.phase(lane, t_ns, e.phase),
             Event::ObservationReceived(e) => self.observation(lane, t_ns, e),
-            Event::MessageCompleted(e) => self.message(lane, t_ns, e),
+            Event::MessageCompleted(e) => self.message(lane, e),
             Event::ToolCallStarted(e) => self.tool_started(lane, t_ns, e),
             Event::ToolCallFinished(e) => self.tool_finished(lane, t_ns, e),
             Event::TransitionRecorded(e) => {
@@ -137,11 +153,11 @@ impl Meter {
             Event::DecisionSettled(e) => self.settled(lane, t_ns, e),
             Event::MemoryCompressed(e) => self.compressed(e),
             Event::EpisodeEnded(e) => self.episode_ended(lane, t_ns, e),
-            Event::RunStateChanged(e) => self.run_state_changed(t_ns, e.state),
+            Event::RunStateChanged(e) => self.run_state_changed(e.state),
             Event::BreakpointSet(e) => self.alerts.breakpoint(&mut self.registry, e.number, true),
             Event::BreakpointCleared(e) => self.alerts.breakpoint(&mut self.registry, e.number, false),
             Event::BreakpointHit(e) => self.registry.add(Metric::BreakpointHits, &[word(&e.outcome).as_str()], 1.0),
-            Event::PaceChanged(e) => self.pace(t_ns, e.pace),
+            Event::PaceChanged(e) => self.pace(e.pace),
             Event::PolicyStateChanged(e) => self.policy_state(e),
             Event::CheckpointListed(e) => self.checkpoint(&e.checkpoint, e.training_step),
             Event::CheckpointSaved(e) => {
@@ -153,7 +169,6 @@ impl Meter {
             Event::UpdateCompleted(e) => self.update(t_ns, e),
             Event::EvaluationCompleted(e) => self.evaluation(e),
             Event::TelemetrySampled(e) => {
-                self.lanes.all_pass(&mut self.registry, t_ns);
                 self.machine.sample(&mut self.registry, &mut self.names, t_ns, e);
             }
             Event::TargetScraped(e) => {

@@ -1,6 +1,6 @@
 //! Quantiles and fractions of classic histograms: series with a label `le`, cumulative counts up to it.
 
-use super::super::ast::{Expr, Grouping};
+use super::super::ast::Expr;
 use super::super::text::{fixed, number, quote};
 use super::vector::{Key, Sample, Table, Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
@@ -10,7 +10,7 @@ const BUCKET_LABEL: &str = "le";
 /// Counts that differ by less than this share are the same: sums of floats don't come out equal.
 const SMALL_DELTA: f64 = 1e-12;
 
-static WITHOUT_LE: LazyLock<Grouping> = LazyLock::new(|| Grouping { without: true, labels: vec![BUCKET_LABEL.to_owned()] });
+static WITHOUT_LE: LazyLock<[String; 1]> = LazyLock::new(|| [BUCKET_LABEL.to_owned()]);
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
@@ -28,7 +28,7 @@ impl<'c> Evaluator<'c> {
             let value = self.quantile_of(q, &mut buckets, &tags, &arguments[1]);
             samples.push(Sample { tags, value });
         }
-        Ok(Vector { samples, distinct: true })
+        self.unique(Vector { samples, distinct: false })
     }
 
     /// Several quantiles at once, told apart by a label.
@@ -65,14 +65,15 @@ impl<'c> Evaluator<'c> {
         let (lower, upper) = (self.scalar(&arguments[0], t_ms)?, self.scalar(&arguments[1], t_ms)?);
         let histograms = self.histograms(&arguments[2], t_ms)?.into_iter();
         let samples = histograms.map(|(tags, mut buckets)| Sample { tags, value: bucket_fraction(lower, upper, &mut buckets) });
-        Ok(Vector { samples: samples.collect(), distinct: true })
+        self.unique(Vector { samples: samples.collect(), distinct: false })
     }
 
     /// Buckets by their labels without name and `le`.
     fn histograms(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Vec<(Tags<'c>, Vec<Bucket>)>> {
         let vector = self.vector(expr, t_ms)?;
         self.budget.spend(vector.samples.len())?;
-        let key = if self.delayed { Key::all_but(&WITHOUT_LE.labels) } else { Key::of_grouping(&WITHOUT_LE) };
+        // The name counts: two metrics' buckets are never one histogram's.
+        let key = Key::all_but(&*WITHOUT_LE);
         let mut table = Table::with_capacity(8);
         let mut buckets: Vec<Vec<Bucket>> = Vec::new();
         for sample in &vector.samples {

@@ -9,6 +9,7 @@ use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, is_stale};
 const IDENTIFYING: [&str; 2] = ["instance", "job"];
 /// The metric that is joined unless the second argument names another.
 const DEFAULT_NAME: &str = "target_info";
+const INFO_SUFFIX: &str = "_info";
 
 impl<'c> Evaluator<'c> {
     pub(super) fn info(&self, arguments: &'c [Expr], t_ms: i64) -> Outcome<Vector<'c>> {
@@ -47,9 +48,11 @@ impl<'c> Evaluator<'c> {
 
     fn info_series(&self, base: &Expr, wanted: &[Matcher], t_ms: i64) -> Outcome<Vec<(Tags<'_>, i64)>> {
         let mut matchers: Vec<Matcher> = wanted.iter().filter(|m| !m.matches("") || m.name == METRIC_NAME).cloned().collect();
-        if !matchers.iter().any(|m| m.name == METRIC_NAME) {
-            matchers.extend(Matcher::new(METRIC_NAME, MatchOp::Equal, DEFAULT_NAME).ok());
-        }
+        matchers.extend(match name_rule(wanted) {
+            NameRule::Default => Matcher::new(METRIC_NAME, MatchOp::Equal, DEFAULT_NAME).ok(),
+            NameRule::AnyInfo => Matcher::new(METRIC_NAME, MatchOp::Regex, &format!(".+{INFO_SUFFIX}")).ok(),
+            NameRule::Named => None,
+        });
         // The info metrics are looked at when the first selector of the base looks.
         let mut selectors = Vec::new();
         super::selectors(base, &mut selectors);
@@ -68,10 +71,34 @@ fn needs_match(wanted: &[Matcher]) -> bool {
     wanted.iter().any(|m| m.name != METRIC_NAME && !m.matches(""))
 }
 
+/// Which names info metrics have.
+enum NameRule {
+    /// None is told.
+    Default,
+    /// It is only told which they have not.
+    AnyInfo,
+    Named,
+}
+
+fn name_rule(wanted: &[Matcher]) -> NameRule {
+    let mut of_name = wanted.iter().filter(|m| m.name == METRIC_NAME).peekable();
+    if of_name.peek().is_none() {
+        NameRule::Default
+    } else if of_name.any(|m| matches!(m.op, MatchOp::Equal | MatchOp::Regex)) {
+        NameRule::Named
+    } else {
+        NameRule::AnyInfo
+    }
+}
+
 /// An info metric itself is not joined with one.
 fn is_info_name(name: &str, wanted: &[Matcher]) -> bool {
-    let mut of_name = wanted.iter().filter(|m| m.name == METRIC_NAME).peekable();
-    if of_name.peek().is_none() { name == DEFAULT_NAME } else { of_name.all(|m| m.matches(name)) }
+    let meets_all = || wanted.iter().filter(|m| m.name == METRIC_NAME).all(|m| m.matches(name));
+    match name_rule(wanted) {
+        NameRule::Default => name == DEFAULT_NAME,
+        NameRule::AnyInfo => name.ends_with(INFO_SUFFIX) && meets_all(),
+        NameRule::Named => meets_all(),
+    }
 }
 
 /// The base's labels, and those of the info metrics that were asked for and that it has not. Of two series of one info metric the newer counts.
