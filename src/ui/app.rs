@@ -421,7 +421,9 @@ impl App {
                 }
                 Frame::Event(envelope) => {
                     // A recording's alerts were heard when they fired.
-                    if let (Event::AlertStateChanged(change), None) = (&envelope.event, &self.options.recording) {
+                    if let (Event::AlertStateChanged(change), None) = (&envelope.event, &self.options.recording)
+                        && !self.state.alerting.is_hushed(change, envelope.t_ns)
+                    {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;

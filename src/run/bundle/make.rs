@@ -157,7 +157,6 @@ fn packed(parts: Parts<'_>, config: &Config, redactor: &Redactor) -> Result<Made
     let made = jiff::Timestamp::now();
     let mut left_out = vec![
         LeftOut::new("weights", "a checkpoint is named by its sha256 and never packed"),
-        LeftOut::new(RULES, "this run has no rules"),
         LeftOut::new(
             "secrets",
             "values of fields and variables whose name says key, secret, token or the like, text from PILOTHOUSE__ variables, the home directory, user and host are not in the texts and pictures",
@@ -172,7 +171,12 @@ fn packed(parts: Parts<'_>, config: &Config, redactor: &Redactor) -> Result<Made
     if read.secrets > 0 {
         left_out.push(LeftOut::new("secrets in the events are not left out", secrets_told(read.secrets)));
     }
+    let rules = rules_in_force(&recording.state_at(recording.end()).map_err(Failure::failed)?);
+    if rules.is_none() {
+        left_out.push(LeftOut::new(RULES, "this run has no rules"));
+    }
     let mut bodies = vec![(RECORDING.into(), Body::File(parts.part.to_owned()))];
+    bodies.extend(rules.map(|rules| (RULES.into(), Body::Bytes(redactor.text(&rules).into_bytes()))));
     bodies.extend(blobs(parts.scratch)?);
     bodies.push((CONFIG.into(), Body::Bytes(configuration(config, &header, redactor).into_bytes())));
     bodies.push((CHECKPOINTS.into(), Body::Bytes(checkpoints(&header, &read.checkpoints, redactor).into_bytes())));
@@ -213,6 +217,38 @@ fn packed(parts: Parts<'_>, config: &Config, redactor: &Redactor) -> Result<Made
         has_beginning,
         secrets: read.secrets,
     })
+}
+
+/// The alert rules in force at the end, as a rule file; unset where there are none.
+fn rules_in_force(state: &crate::state::DashState) -> Option<String> {
+    let alerting = &state.alerting;
+    let mut groups: Vec<(&SafeText, u64, Vec<Value>)> = Vec::new();
+    for row in &alerting.rules {
+        let info = &row.info;
+        let mut rule = serde_json::Map::new();
+        let key = match info.kind {
+            crate::event::RuleKind::Alert => "alert",
+            crate::event::RuleKind::Record => "record",
+        };
+        rule.insert(key.into(), json!(info.name));
+        rule.insert("expr".into(), json!(info.expr));
+        for (name, ms) in [("for", info.for_ms), ("keep_firing_for", info.keep_firing_for_ms)] {
+            (ms > 0).then(|| rule.insert(name.into(), json!(format!("{ms}ms"))));
+        }
+        for (name, set) in [("labels", &info.labels), ("annotations", &info.annotations)] {
+            (!set.is_empty()).then(|| rule.insert(name.into(), json!(set)));
+        }
+        match groups.last_mut().filter(|(name, ..)| **name == row.group) {
+            Some((_, _, rules)) => rules.push(Value::Object(rule)),
+            None => groups.push((&row.group, row.interval_ms, vec![Value::Object(rule)])),
+        }
+    }
+    let groups: Vec<Value> = groups
+        .iter()
+        .map(|(name, interval_ms, rules)| json!({"name": name, "interval": format!("{interval_ms}ms"), "rules": rules}))
+        .collect();
+    let text = serde_yaml::to_string(&json!({ "groups": groups })).ok()?;
+    (!groups.is_empty()).then(|| format!("# The rules in force at the end, from {}, sha256 {}.\n{text}", alerting.file, alerting.sha256))
 }
 
 /// What the bundle is called after.

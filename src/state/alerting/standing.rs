@@ -74,6 +74,11 @@ impl Alerting {
         standing.max_by_key(|(_, row)| row.silence.ends_ms)
     }
 
+    /// Whether a change is to be heard by nobody: a silence or an acknowledgement covers it.
+    pub fn is_hushed(&self, change: &AlertStateChanged, t_ns: u64) -> bool {
+        self.at_ms(t_ns).is_some_and(|at_ms| self.silenced_by(change, at_ms).is_some())
+    }
+
     fn hush(&self, change: &AlertStateChanged, at_ms: i64) -> Option<Stand> {
         let (id, row) = self.silenced_by(change, at_ms)?;
         let silence = &row.silence;
@@ -142,4 +147,118 @@ fn rank(stand: &Stand) -> u8 {
 
 fn window_ms(interval_ms: u64) -> u64 {
     FLAPPING_WINDOW_MS.max(interval_ms.saturating_mul(FLAPPING_EVALUATIONS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{
+        AlertDetail, RuleEvaluated, RuleGroupInfo, RuleInfo, RuleKind, RuleReading, RulesLoaded, Seq, Silence, SilenceEnded, SilenceSet,
+    };
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn change(state: AlertState, gpu: &str) -> AlertStateChanged {
+        let labels = [("alertname", "Hot"), ("gpu", gpu)].into_iter().map(|(n, v)| (n.into(), v.into())).collect();
+        let detail = AlertDetail { group: "g".into(), labels, annotations: LabelSet::default(), value: 1.0, active_at_ms: 0, at_ms: 0 };
+        AlertStateChanged { rule: "Hot".into(), state, severity: "critical".into(), summary: "".into(), detail: Some(Box::new(detail)) }
+    }
+
+    /// A run that began in 1970, with one rule.
+    fn alerting() -> Alerting {
+        let rule = RuleInfo {
+            name: "Hot".into(),
+            kind: RuleKind::Alert,
+            expr: "t > 1".into(),
+            for_ms: 0,
+            keep_firing_for_ms: 0,
+            labels: LabelSet::default(),
+            annotations: LabelSet::default(),
+            threshold: None,
+        };
+        let mut alerting = Alerting { epoch_ms: Some(0), ..Alerting::default() };
+        let group = RuleGroupInfo { name: "g".into(), interval_ms: 1_000, rules: vec![rule] };
+        let external_labels = [("cluster".into(), "a".into())].into_iter().collect();
+        alerting.loaded(0, &RulesLoaded { file: "f".into(), sha256: "".into(), error: None, external_labels, groups: vec![group] });
+        alerting
+    }
+
+    fn silence(kind: SilenceKind, matcher: &str, ends_ms: i64) -> SilenceSet {
+        let matchers = vec![matcher.parse().unwrap()];
+        let silence = Silence { kind, matchers, starts_ms: 0, ends_ms, created_by: "me".into(), comment: "on it".into() };
+        SilenceSet { id: "s1".into(), silence }
+    }
+
+    #[test]
+    fn a_rule_stands_as_the_worst_of_its_alerts() {
+        let mut alerting = alerting();
+        let stand = |alerting: &Alerting, t_ns| alerting.rule_standing(&alerting.rules[0], t_ns).stand;
+        assert_eq!(stand(&alerting, 0), Stand::Ok);
+        alerting.changed(SECOND, Seq(1), &change(AlertState::Pending, "1"));
+        assert_eq!(stand(&alerting, SECOND), Stand::Pending);
+        alerting.changed(SECOND, Seq(2), &change(AlertState::Firing, "0"));
+        assert_eq!(stand(&alerting, SECOND), Stand::Firing);
+        alerting.silenced(SECOND, &silence(SilenceKind::Acknowledgement, "gpu=0", 5_000));
+        assert_eq!(stand(&alerting, SECOND), Stand::Pending, "what is seen to comes behind what waits");
+        alerting.changed(2 * SECOND, Seq(3), &change(AlertState::Inactive, "1"));
+        let Stand::Acknowledged(hush) = stand(&alerting, 2 * SECOND) else { panic!("{:?}", stand(&alerting, 2 * SECOND)) };
+        assert_eq!((hush.by.as_str(), hush.comment.as_str(), hush.until_ms), ("me", "on it", 5_000));
+        assert!(
+            alerting.is_hushed(&change(AlertState::Firing, "0"), 2 * SECOND)
+                && !alerting.is_hushed(&change(AlertState::Firing, "1"), 2 * SECOND)
+        );
+        assert_eq!(stand(&alerting, 5 * SECOND), Stand::Firing, "its time is over, whether or not that was told");
+        alerting.silence_ended(3 * SECOND, &SilenceEnded { id: "s1".into() });
+        assert_eq!(stand(&alerting, 4 * SECOND), Stand::Firing);
+        alerting.silenced(4 * SECOND, &silence(SilenceKind::Silence, "cluster=a", 9_000));
+        assert!(matches!(stand(&alerting, 4 * SECOND), Stand::Silenced(_)), "labels of all alerts count");
+    }
+
+    #[test]
+    fn a_rule_without_series_or_with_an_error_says_so() {
+        let mut alerting = alerting();
+        let read = |health, error: Option<&str>| {
+            let error = error.map(SafeText::from);
+            let reading = RuleReading { rule: 0, health, error, value: None, series: 0, pending: 0, firing: 0 };
+            RuleEvaluated { group: "g".into(), at_ms: 1_000, duration_ns: 1, readings: vec![reading] }
+        };
+        alerting.evaluated(SECOND, &read(RuleHealth::NoData, None));
+        assert_eq!(alerting.rule_standing(&alerting.rules[0], SECOND).stand, Stand::NoData);
+        alerting.evaluated(SECOND, &read(RuleHealth::Error, Some("many-to-many")));
+        assert_eq!(alerting.rule_standing(&alerting.rules[0], SECOND).stand, Stand::Error("many-to-many".into()));
+    }
+
+    #[test]
+    fn what_begins_and_ends_again_and_again_flaps_for_a_while() {
+        let mut alerting = alerting();
+        let mut seconds = 0;
+        for _ in 0..3 {
+            for state in [AlertState::Pending, AlertState::Firing, AlertState::Resolved, AlertState::Pending, AlertState::Inactive] {
+                seconds += 1;
+                alerting.changed(seconds * SECOND, Seq(seconds), &change(state, "0"));
+            }
+        }
+        let flaps = |t_ns| alerting.rule_standing(&alerting.rules[0], t_ns).flapping;
+        assert!(flaps(seconds * SECOND) && !flaps(2_000 * SECOND));
+        assert_eq!(
+            (alerting.alerts.len(), alerting.alerts[0].change.state),
+            (1, AlertState::Resolved),
+            "it keeps what it knows of its past"
+        );
+    }
+
+    #[test]
+    fn hostile_events_take_no_room() {
+        let mut alerting = alerting();
+        let long = "x".repeat(1 << 20);
+        for i in 0..50 {
+            let mut huge = change(AlertState::Firing, &format!("{long}{i}"));
+            huge.summary = long.as_str().into();
+            alerting.changed(1, Seq(i), &huge);
+            alerting.silenced(1, &silence(SilenceKind::Silence, &format!("a={long}"), 10));
+        }
+        let bytes = serde_json::to_string(&alerting).unwrap().len();
+        assert!(bytes < 1 << 20, "{bytes}");
+        assert!(alerting.silences.is_empty());
+    }
 }

@@ -218,7 +218,9 @@ impl App {
                 }
                 Frame::Event(envelope) => {
                     // The screen shows something else, so that it is all the more to be heard.
-                    if let Event::AlertStateChanged(change) = &envelope.event {
+                    if let Event::AlertStateChanged(change) = &envelope.event
+                        && !seat.state.alerting.is_hushed(change, envelope.t_ns)
+                    {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     seat.state.apply(&envelope)?;
