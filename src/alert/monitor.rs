@@ -6,7 +6,7 @@ use super::rules::{Context, Group, RuleFile, RuleOutcome, Transition};
 use super::silences::{Silences, label_set};
 use crate::event::*;
 use crate::metrics::{Caps, Labels, METRIC_NAME, Meter, Store, stale};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// No group is evaluated more often.
@@ -72,6 +72,8 @@ pub struct Monitor {
     silences: Silences,
     pager: Pager,
     pages: Vec<Page>,
+    /// Ends of alerts whose rules are no more, to be told at the next turn.
+    orphans: Vec<(SafeText, Transition)>,
     /// Alerts of this process itself that fire, as `ALERTS` has them.
     own: BTreeSet<Labels>,
     /// Up to where all that was due is done; milliseconds since 1970.
@@ -90,6 +92,7 @@ impl Monitor {
             silences: Silences::default(),
             pager,
             pages: Vec::new(),
+            orphans: Vec::new(),
             own: BTreeSet::new(),
             done_ms: None,
             epoch_ms: None,
@@ -100,6 +103,7 @@ impl Monitor {
 
     /// Puts rules in force. Alerts of rules that did not change go on.
     pub fn load(&mut self, file: &str, sha256: String, rules: RuleFile) -> RulesLoaded {
+        let stood = standing(&self.groups);
         let mut before = std::mem::take(&mut self.groups);
         for group in rules.groups {
             let mut group = Group::new(group, self.settings.interval_ms);
@@ -109,6 +113,9 @@ impl Monitor {
             let (name, told) = (SafeText::new(group.name()), vec![None; group.rules().len()]);
             self.groups.push(Watched { group, name, told, told_ms: None });
         }
+        // Nobody else would say that they are over: their rules are gone, or ask something else now.
+        let stands = standing(&self.groups);
+        self.orphans.extend(stood.into_iter().filter(|(key, _)| !stands.contains_key(key)).map(|((group, _), end)| (group, end)));
         RulesLoaded {
             file: file.into(),
             sha256,
@@ -208,6 +215,10 @@ impl Monitor {
     /// Does what has become due since the last call.
     pub fn advance(&mut self, at_ms: i64) -> Vec<Event> {
         let mut events: Vec<Event> = self.silences.expire(at_ms).into_iter().map(Event::from).collect();
+        for (group, end) in std::mem::take(&mut self.orphans) {
+            self.pager.changed(page(&group, &end, at_ms, self.seq));
+            events.push(told(&group, &end, at_ms).into());
+        }
         let Some(mut done) = self.done_ms.replace(at_ms) else { return events };
         let made_up_ms = self.settings.made_up_max.max(1).saturating_mul(self.collect_ms());
         if at_ms.saturating_sub(done) > made_up_ms {
@@ -305,6 +316,32 @@ impl Monitor {
     }
 }
 
+/// What is pending or fires, by group and labels, with what is to be told should it be no more.
+fn standing(groups: &[Watched]) -> BTreeMap<(SafeText, Labels), Transition> {
+    let mut standing = BTreeMap::new();
+    for watched in groups {
+        for (index, rule) in watched.group.rules().iter().enumerate() {
+            for alert in watched.group.alerts(index) {
+                let state = match alert.state {
+                    AlertState::Firing => AlertState::Resolved,
+                    AlertState::Pending => AlertState::Inactive,
+                    AlertState::Resolved | AlertState::Inactive => continue,
+                };
+                let end = Transition {
+                    rule: rule.name.clone(),
+                    state,
+                    labels: alert.labels.clone(),
+                    annotations: alert.annotations.clone(),
+                    value: alert.value,
+                    active_at_ms: alert.active_at_ms,
+                };
+                standing.insert((watched.name.clone(), alert.labels.clone()), end);
+            }
+        }
+    }
+    standing
+}
+
 fn interval(group: &Group) -> i64 {
     group.interval_ms().max(INTERVAL_MS_MIN)
 }
@@ -362,5 +399,98 @@ fn told(group: &SafeText, transition: &Transition, at_ms: i64) -> AlertStateChan
             active_at_ms: transition.active_at_ms,
             at_ms,
         })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &str = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: vector(1) > 0\n    for: 2s\n    labels: {severity: critical}\n    annotations: {description: 'd {{ $value }}'}\n";
+
+    fn monitor(rules: &str) -> Monitor {
+        let mut monitor = Monitor::new(MonitorSettings { made_up_max: 100, ..MonitorSettings::default() });
+        monitor.begins_at(0);
+        let loaded = monitor.load("f", "s".into(), RuleFile::parse(rules).unwrap());
+        assert_eq!(loaded.groups.len(), 1);
+        monitor.advance(0);
+        monitor
+    }
+
+    fn changes(events: &[Event]) -> Vec<(AlertState, i64)> {
+        let change = |event: &Event| match event {
+            Event::AlertStateChanged(e) => Some((e.state, e.detail.as_ref().unwrap().at_ms)),
+            _ => None,
+        };
+        events.iter().filter_map(change).collect()
+    }
+
+    #[test]
+    fn groups_are_evaluated_at_multiples_of_their_interval_and_alerts_told() {
+        let mut monitor = monitor(RULES);
+        assert_eq!(monitor.due_ms(0), 1_000);
+        assert!(monitor.advance(999).is_empty());
+        let events = monitor.advance(3_500);
+        assert_eq!(changes(&events), [(AlertState::Pending, 1_000), (AlertState::Firing, 3_000)]);
+        let Some(Event::AlertStateChanged(e)) = events.last() else { panic!("{events:?}") };
+        assert_eq!((e.severity.as_str(), e.summary.as_str()), ("critical", "d 1"));
+        let pages = monitor.take_pages();
+        assert_eq!((pages.len(), pages[0].firing, pages[0].starts_ms), (1, true, 1_000));
+        // What does not change is not told again, but for a sign of life.
+        assert!(monitor.advance(59_000).iter().all(|e| !matches!(e, Event::AlertStateChanged(_))));
+        let signs = monitor.advance(70_000);
+        assert!(signs.iter().any(|e| matches!(e, Event::RuleEvaluated(e) if e.readings.is_empty())), "{signs:?}");
+    }
+
+    #[test]
+    fn a_rule_that_did_not_change_goes_on_and_one_that_did_ends_its_alerts() {
+        let mut monitor = monitor(RULES);
+        monitor.advance(3_500);
+        monitor.take_pages();
+        monitor.load("f", "t".into(), RuleFile::parse(RULES).unwrap());
+        assert_eq!(changes(&monitor.advance(4_500)), []);
+        monitor.load("f", "u".into(), RuleFile::parse(&RULES.replace("> 0", "> 5")).unwrap());
+        assert_eq!(changes(&monitor.advance(5_200)), [(AlertState::Resolved, 5_200)]);
+        let pages = monitor.take_pages();
+        assert_eq!((pages.len(), pages[0].firing), (1, false));
+    }
+
+    #[test]
+    fn a_machine_that_slept_evaluates_what_is_now() {
+        let mut monitor = monitor(RULES);
+        monitor.settings.made_up_max = 1;
+        let events = monitor.advance(8 * 3_600_000);
+        let evaluated = events.iter().filter(|e| matches!(e, Event::RuleEvaluated(_))).count();
+        assert_eq!((evaluated, changes(&events)), (1, vec![(AlertState::Pending, 8 * 3_600_000)]));
+    }
+
+    #[test]
+    fn a_flood_is_told_up_to_a_bound_and_the_rest_in_a_line() {
+        let pairs: Vec<String> = (0..300).map(|i| format!("label_replace(vector(1), \"i\", \"{i}\", \"\", \"\")")).collect();
+        let rules = format!("groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: '{}'\n", pairs.join(" or "));
+        let mut monitor = monitor(&rules);
+        let events = monitor.advance(1_000);
+        assert_eq!(changes(&events).len(), 100);
+        let line = events.iter().find_map(|e| match e {
+            Event::LogLine(e) => Some(e.text.to_string()),
+            _ => None,
+        });
+        assert_eq!(line.unwrap(), "group g: 200 more alerts changed at once; 100 are told one by one");
+        assert_eq!(monitor.take_pages().len(), 300, "receivers hear of all");
+    }
+
+    #[test]
+    fn alerts_of_the_process_itself_are_paged_and_can_be_asked_for() {
+        let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: B\n    expr: ALERTS{alertname=\"Recorder\"} == 1\n";
+        let mut monitor = monitor(rules);
+        let own =
+            |state| AlertStateChanged { rule: "Recorder".into(), state, severity: "critical".into(), summary: "full".into(), detail: None };
+        let envelope = |seq, t_ns, event| Envelope { seq: Seq(seq), t_ns, lane: LaneId(0), episode: None, step: None, event };
+        monitor.observe(&envelope(1, 500_000_000, own(AlertState::Firing).into()));
+        assert_eq!(changes(&monitor.advance(1_500)), [(AlertState::Firing, 1_000)]);
+        let rules_told: Vec<String> = monitor.take_pages().into_iter().map(|page| page.rule).collect();
+        assert_eq!(rules_told, ["Recorder", "B"]);
+        monitor.observe(&envelope(2, 1_600_000_000, own(AlertState::Resolved).into()));
+        assert_eq!(changes(&monitor.advance(2_500)), [(AlertState::Resolved, 2_000)]);
     }
 }
