@@ -178,12 +178,16 @@ fn walk(text: &str, shape: Option<&Node>, stop_at: Option<usize>) -> Result<Node
         Some(document) => Walk { tally: &tally, known: shape }.deserialize(document),
         None => return Ok(Node { number: 0, content: Content::Scalar(Scalar::Null, String::new()) }),
     };
-    walked.map_err(|error| {
+    walked.or_else(|error| {
+        // A text without a document is a null.
+        if error.location().is_none() && stop_at.is_none() && error.to_string() == "EOF while parsing a value" {
+            return Ok(Node { number: 0, content: Content::Scalar(Scalar::Null, String::new()) });
+        }
         let place = error.location().map_or_else(Place::default, |at| Place { line: at.line(), column: at.column() });
         let message = error.to_string();
         // The place is told apart from the words.
         let end = message.rfind(" at line ").unwrap_or(message.len());
-        YamlError { place, message: format!("line {}: {}", place.line, &message[..end]) }
+        Err(YamlError { place, message: format!("line {}: {}", place.line, &message[..end]) })
     })
 }
 
