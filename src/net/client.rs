@@ -107,7 +107,9 @@ fn http_client(rules: &AddressRules) -> Result<(reqwest::Client, bool), reqwest:
             .no_proxy()
             .referer(false)
             .connect_timeout(CONNECT_WITHIN)
-            .pool_max_idle_per_host(1)
+            // A kept connection that the other side closes just then fails a request that nothing is wrong with: servers close idle ones
+            // after seconds, and here there is rarely a second request so soon.
+            .pool_max_idle_per_host(0)
             .dns_resolver(Guard { rules: rules.clone() })
     };
     match builder().build() {
