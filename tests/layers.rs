@@ -76,8 +76,9 @@ const OWNED_CRATES: &[(&str, &[&str])] = &[
 /// What reads the platform's clock or its randomness.
 const CLOCKS: &[&str] = &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now", "Ulid::new", "from_os_rng", "thread_rng"];
 /// Files and folders that may: the injected clock itself, the recorder's commit interval, samples, the screen's own pace, and the room that
-/// starts runs. Nothing that decides what an event holds is here.
-const CLOCK_READERS: &[&str] = &["event/clock.rs", "journal/recorder.rs", "alert/promql/eval/budget.rs", "telemetry/", "ui/", "run/"];
+/// starts runs; how long a query and a connection may take. Nothing that decides what an event holds is here.
+const CLOCK_READERS: &[&str] =
+    &["event/clock.rs", "journal/recorder.rs", "alert/promql/eval/budget.rs", "serve/connection.rs", "telemetry/", "ui/", "run/"];
 
 const DUTY_LINES: [&str; 5] = ["//! Duty: ", "//! May import: ", "//! Emits: ", "//! Accepts: ", "//! Test: "];
 

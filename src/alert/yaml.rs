@@ -251,6 +251,14 @@ impl Reader<'_> {
     }
 }
 
+/// The pair at a place of what is known of a mapping.
+fn pair(content: &Content, at: usize) -> Option<&(Node, Node)> {
+    match content {
+        Content::Mapping(pairs) => pairs.get(at),
+        Content::Scalar(..) | Content::Sequence(_) => None,
+    }
+}
+
 impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Node;
 
@@ -318,12 +326,11 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut pairs: Vec<(Node, Node)> = Vec::new();
         loop {
             let at = pairs.len();
-            let known = |content| match content {
-                &Content::Mapping(ref pairs) => pairs.get(at),
-                &Content::Scalar(..) | &Content::Sequence(_) => None,
-            };
-            match access.next_key_seed(self.walk.child(|content| known(content).map(|(key, _)| key)))? {
-                Some(key) => pairs.push((key, access.next_value_seed(self.walk.child(|content| known(content).map(|(_, value)| value)))?)),
+            match access.next_key_seed(self.walk.child(|content| pair(content, at).map(|(key, _)| key)))? {
+                Some(key) => {
+                    let value = self.walk.child(|content| pair(content, at).map(|(_, value)| value));
+                    pairs.push((key, access.next_value_seed(value)?));
+                }
                 None => return self.node(Content::Mapping(pairs)),
             }
         }

@@ -87,6 +87,7 @@ fn minute() -> u32 {
 }
 
 /// What is wrong with a list of receivers.
+#[expect(clippy::ptr_arg, reason = "the table hands each check a reference to the setting's own type")]
 pub(super) fn sound(receivers: &Vec<Receiver>) -> Result<(), String> {
     if receivers.len() > RECEIVERS_MAX {
         return Err(format!("has {} receivers; give at most {RECEIVERS_MAX}", receivers.len()));

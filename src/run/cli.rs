@@ -187,8 +187,43 @@ pub struct RunArgs {
 /// What is asked of rules.
 #[derive(Debug, Subcommand)]
 pub enum RulesCmd {
+    /// Check rule files, with promtool's verdict
+    Check(RulesCheckArgs),
+    /// Run promtool's unit tests of rules, with its verdict
+    Test(RulesTestArgs),
     /// Which alerts would have fired in a recording: when, where, how long
     Eval(RulesEvalArgs),
+}
+
+/// Flags of `rules check`.
+#[derive(Clone, Debug, Args)]
+pub struct RulesCheckArgs {
+    /// Rule files
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print JSON Lines: a record a file
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `rules test`.
+#[derive(Clone, Debug, Args)]
+pub struct RulesTestArgs {
+    /// Files of unit tests
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Run only tests whose name matches
+    #[arg(long, value_name = "REGEX")]
+    pub run: Option<String>,
+    /// Compare only labels and annotations that a test names
+    #[arg(long)]
+    pub partial: bool,
+    /// Say which alerting rules no test sees fire, and which none sees not fire
+    #[arg(long)]
+    pub coverage: bool,
+    /// Print JSON Lines: a record a failure, and one a file
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Flags of `rules eval`.

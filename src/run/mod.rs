@@ -21,7 +21,9 @@ mod provider;
 mod recordings;
 mod replay;
 mod rule_files;
+mod rules_check;
 mod rules_eval;
+mod rules_test;
 mod screen;
 mod signals;
 mod train;
@@ -77,6 +79,8 @@ fn dispatch(cli: Cli) -> Outcome {
         Some(Cmd::Bundle(args)) => bundle::run(&args, &cli.global),
         Some(Cmd::Seal(args)) => recordings::seal_all(&args),
         Some(Cmd::Diff(args)) => diff::diff(&args),
+        Some(Cmd::Rules(RulesCmd::Check(args))) => rules_check::run(&args),
+        Some(Cmd::Rules(RulesCmd::Test(args))) => rules_test::run(&args),
         Some(Cmd::Rules(RulesCmd::Eval(args))) => rules_eval::run(&args, &cli.global),
         Some(Cmd::Config(command)) => config::run(&command, &cli.global),
         None => live::run(&cli.run, &cli.global),

@@ -167,7 +167,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rules.yaml");
         std::fs::write(&path, GOOD).unwrap();
-        let mut watch = RulesWatch::new(&[path.clone()]);
+        let mut watch = RulesWatch::new(std::slice::from_ref(&path));
         assert!(watch.changed().is_none());
         std::fs::write(&path, GOOD.replace("up == 0", "up ==")).unwrap();
         let fault = watch.changed().unwrap().unwrap_err();

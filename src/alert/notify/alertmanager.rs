@@ -71,8 +71,8 @@ impl Alertmanager {
         };
         match send(batch) {
             Err(error) if batch.len() > 1 && !error.again => {
-                let failed = batch.iter().filter_map(|alert| send(std::slice::from_ref(alert)).err());
-                failed.last().map_or(Ok(()), Err)
+                // Each is sent, whatever became of the one before.
+                batch.iter().map(|alert| send(std::slice::from_ref(alert))).fold(Ok(()), |all, one| one.and(all))
             }
             outcome => outcome,
         }

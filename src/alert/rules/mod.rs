@@ -7,6 +7,7 @@ mod fields;
 mod file;
 mod group;
 mod reading;
+pub mod unit;
 
 pub use alerts::{ActiveAlert, Transition};
 pub use duration::{format_duration, parse_duration};

@@ -137,7 +137,9 @@ fn events_that_are_missing_are_counted() {
     assert!(meter.exposition(Format::Text004).contains("pilothouse_events_missed_total 3\n"));
 }
 
-fn scrape(up: bool, samples: &[(&str, &[(&str, &str)], f64)]) -> TargetScraped {
+type Given<'g> = (&'g str, &'g [(&'g str, &'g str)], f64);
+
+fn scrape(up: bool, samples: &[Given<'_>]) -> TargetScraped {
     let labels = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| (SafeText::new(n), SafeText::new(v))).collect();
     let samples = samples.iter().map(|(name, pairs, value)| ScrapedSample {
         name: (*name).into(),

@@ -216,7 +216,8 @@ fn packed_bytes(value: impl Fn(u64) -> f64) -> f64 {
 
 #[test]
 fn slowly_changing_series_take_at_most_three_bytes_a_sample() {
-    let slow: [(&str, fn(u64) -> f64); 6] = [
+    type Course = (&'static str, fn(u64) -> f64);
+    let slow: [Course; 6] = [
         ("constant", |_| 1.0),
         ("a counter of steady steps", |n| (n * 50) as f64),
         ("a counter of irregular steps", |n| (n * 50) as f64 + (noise(n) * 20.0).floor()),

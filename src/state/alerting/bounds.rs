@@ -17,7 +17,8 @@ pub fn text(text: &SafeText) -> SafeText {
     if text.len() <= TEXT_BYTES_MAX {
         return text.clone();
     }
-    SafeText::from(format!("{}…", &text.as_str()[..text.as_str().floor_char_boundary(TEXT_BYTES_MAX)]))
+    let end = (0..=TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    SafeText::from(format!("{}…", &text.as_str()[..end]))
 }
 
 fn bytes(labels: &LabelSet) -> usize {
