@@ -1,7 +1,20 @@
 //! Go's text templates, as far as rules use them, with Prometheus' functions.
 
+mod ast;
+mod exec;
+mod functions;
+mod humanize;
+mod lex;
+mod parse;
+mod printf;
+mod value;
+
 use crate::alert::promql::VectorSample;
 use crate::metrics::Labels;
+use parse::Trees;
+
+/// What Prometheus puts before each template of a rule; it counts in the columns of errors.
+const PRELUDE: &str = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}";
 
 /// What is wrong with a template, in Go's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,20 +36,25 @@ pub struct Scope<'s> {
 /// A template that was read.
 #[derive(Clone, Debug)]
 pub struct Template {
+    name: String,
     text: String,
+    trees: Trees,
 }
 
 impl Template {
     /// Of a label or an annotation of an alert: `$labels`, `$value`, `$externalLabels` and `$externalURL` are known.
-    pub fn for_alert(_alert: &str, text: &str) -> Result<Self, TemplateError> {
-        Ok(Self { text: text.to_owned() })
+    pub fn for_alert(alert: &str, text: &str) -> Result<Self, TemplateError> {
+        let (name, text) = (format!("__alert_{alert}"), format!("{PRELUDE}{text}"));
+        let trees = parse::parse(&name, &text).map_err(|error| TemplateError(format!("error parsing template {name}: {error}")))?;
+        Ok(Self { name, text, trees })
     }
 
+    /// The text; an error where a function or a field can't do what it is asked, and past bounds of steps, depth and length.
     pub fn expand(&self, scope: &Scope<'_>) -> Result<String, TemplateError> {
-        let mut text = self.text.replace("{{ $value }}", &scope.value.to_string());
-        for (name, value) in scope.labels.iter() {
-            text = text.replace(&format!("{{{{ $labels.{name} }}}}"), value);
-        }
-        Ok(text)
+        exec::run(&self.name, &self.text, &self.trees, scope)
+            .map_err(|error| TemplateError(format!("error executing template {}: {error}", self.name)))
     }
 }
+
+#[cfg(test)]
+mod tests;
