@@ -1377,7 +1377,6 @@ show-the-rules-with-which-all-is-well-or-leave-them-out = 显示或隐藏正常�
 group-the-rules = 规则分组
 the-rule-file-where-it-lies-and-whether-it-is-in-force = 规则文件：在哪里，是否生效
 go-to-the-rule-of-that-name-or-try-it-on-a-recording = 去到该名称的规则，或在录像上试运行
-Runbook = 手册
 command-runbook = 手册
 command-show-firing = 显示触发
 command-show-pending = 显示待定

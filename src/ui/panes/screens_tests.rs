@@ -297,7 +297,7 @@ fn rules_stand_in_words_with_value_threshold_and_progress() {
     }
     do_keys(&["O", "S"], &mut view, &state);
     let fewer = screen(&view, &state);
-    assert!(!fewer.contains("EnvTimeouts") && !fewer.contains("LossNaN") && fewer.contains("GpuTempHigh"), "{fewer}");
+    assert!(!fewer.contains("S silenced") && !fewer.contains("LossNaN") && fewer.contains("GpuTempHigh"), "{fewer}");
     // The live screen heeds the silence too.
     let live = drawn(&state, &View::default(), &Desk::default(), (120, 36)).join("\n");
     assert!(live.contains("1F 1P 1S 1E") && live.contains("- 1 inactive"), "{live}");
