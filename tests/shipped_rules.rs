@@ -1,5 +1,7 @@
 //! The rules that ship: right, explained, tested, and of series that there are.
 
+#![allow(clippy::unwrap_used)]
+
 use pilothouse::alert::rules::RuleFile;
 use std::path::{Path, PathBuf};
 

@@ -72,7 +72,8 @@ impl Alertmanager {
         match send(batch) {
             Err(error) if batch.len() > 1 && !error.again => {
                 // Each is sent, whatever became of the one before.
-                batch.iter().map(|alert| send(std::slice::from_ref(alert))).fold(Ok(()), |all, one| one.and(all))
+                let failed: Vec<_> = batch.iter().filter_map(|alert| send(std::slice::from_ref(alert)).err()).collect();
+                failed.into_iter().next().map_or(Ok(()), Err)
             }
             outcome => outcome,
         }

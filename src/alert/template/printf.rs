@@ -117,7 +117,7 @@ fn formatted(spec: &Spec, verb: char, value: &Value) -> String {
         Value::Int(number) => integer(spec, verb, *number).unwrap_or_else(|| wrong(verb, value)),
         Value::Float(number) => float(spec, verb, *number).unwrap_or_else(|| wrong(verb, value)),
         Value::Text(text) => string(spec, verb, text).unwrap_or_else(|| wrong(verb, value)),
-        Value::Nil => wrong(verb, value).replace("%!s(<nil>)", "%!s(<nil>)"),
+        Value::Nil => wrong(verb, value),
         Value::Labels(_) | Value::Args(_) | Value::Sample(_) | Value::Samples(_) | Value::Time(_) | Value::Data(_) => match verb {
             'v' | 's' => padded(spec, value.to_string(), false),
             'q' => padded(spec, go_quote(&value.to_string()), false),
@@ -204,8 +204,7 @@ fn float(spec: &Spec, verb: char, number: f64) -> Option<String> {
     };
     let is_finite = number.is_finite();
     if number.is_infinite() && number > 0.0 {
-        let shown = if spec.plus { "+Inf" } else { "+Inf" };
-        return Some(padded(spec, shown.into(), false));
+        return Some(padded(spec, "+Inf".into(), false));
     }
     let (is_negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits.to_owned()),
@@ -248,7 +247,7 @@ mod tests {
     fn verbs_flags_and_mistakes_are_gos() {
         let f = |format, value| sprintf(format, &[value]);
         assert_eq!(f("%.2f", Value::Float(1.005)), "1.00");
-        assert_eq!(f("%8.2f|", Value::Float(-3.14159)), "   -3.14|");
+        assert_eq!(f("%8.2f|", Value::Float(-3.24159)), "   -3.24|");
         assert_eq!(f("%-8.2f|", Value::Float(3.0)), "3.00    |");
         assert_eq!(f("%08.2f", Value::Float(-3.0)), "-0003.00");
         assert_eq!(f("%+d", Value::Int(5)), "+5");
