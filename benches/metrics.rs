@@ -90,7 +90,11 @@ fn stores() {
         median(1, || drop(black_box(store.select(&matchers)))) / 1e3
     );
     let all = store.select(&[]);
-    let latest = median(all.len(), || all.iter().for_each(|s| drop(black_box(s.latest(until_ms - 300_000, until_ms)))));
+    let latest = median(all.len(), || {
+        all.iter().for_each(|s| {
+            black_box(s.latest(until_ms - 300_000, until_ms));
+        })
+    });
     let mut points = Vec::new();
     let mut window = |span_ms: i64| {
         median(all.len(), || {
