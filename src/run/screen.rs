@@ -54,6 +54,7 @@ fn options(config: &Config, recording: Option<String>) -> Result<UiOptions, Fail
         keys,
         keys_file,
         notify: (config.ui.notify, config.ui.notify_severity),
+        acknowledge_minutes: config.alerts.acknowledge_minutes,
         screen: if is_replay { ScreenId::Replay } else { ScreenId::Live },
         said: Said { theme: was_said(config, "ui.theme"), colors: was_said(config, "ui.color") },
     })

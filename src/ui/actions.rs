@@ -450,7 +450,7 @@ pub const ACTIONS: &[Entry] = &[
         &["a"],
         "[NOTE]",
         Engine,
-        "say that you have seen it and see to it: it tells nobody for half an hour",
+        "say that you have seen it and see to it: it tells nobody for alerts.acknowledge_minutes",
     ),
     alerts(
         Action::Silence,

@@ -75,6 +75,8 @@ pub struct UiOptions {
     pub keys_file: Option<PathBuf>,
     /// How alerts are heard, and from what severity on.
     pub notify: (Notify, Severity),
+    /// How long an acknowledgement of one holds.
+    pub acknowledge_minutes: u32,
     /// The screen to begin with.
     pub screen: ScreenId,
 }
@@ -339,7 +341,7 @@ impl App {
             source,
             parked: None,
             backstage,
-            desk: Desk::default(),
+            desk: Desk { acknowledge_minutes: Some(options.acknowledge_minutes), ..Desk::default() },
             options,
             playback: None,
             open: Open::default(),

@@ -54,6 +54,7 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         keys: KeyMap::default(),
         keys_file: None,
         notify: (Notify::None, Severity::Info),
+        acknowledge_minutes: 5,
         screen: ScreenId::Live,
     };
     let caps = Caps { tier: Tier::None, ascii: false, charts: ChartGlyphs::Braille, ambiguous_width: 1 };

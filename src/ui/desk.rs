@@ -32,6 +32,8 @@ pub struct Desk {
     pub opened: Vec<Opened>,
     /// A run that goes on from the recording, and was not yet sat down to.
     pub forked: Option<Forked>,
+    /// How long an acknowledgement holds; unset takes half an hour.
+    pub acknowledge_minutes: Option<u32>,
     /// Of which rule and recording the last dry run was, and what it came to: a line for each alert that would have fired.
     pub dry_run: Option<(String, Result<Vec<String>, String>)>,
     /// A run that is to go on from the recording was asked for, and is neither there nor given up.

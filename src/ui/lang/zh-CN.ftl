@@ -1364,7 +1364,7 @@ clear-at-clock = { $clock } 恢复
 would-fire-at-from-seq-value-until = 会在 { $from } 触发（@{ $seq }，{ $value }），{ $until }
 n-rules = { $n } 条规则
 n-alerts = { $n } 条告警
-say-that-you-have-seen-it-and-see-to-it-it-tells-nobody-for-half-an-hour = 表示已看到并在处理：半小时内不再通知
+say-that-you-have-seen-it-and-see-to-it-it-tells-nobody-for-alerts-acknowledge-minutes = 表示已看到并在处理：在 alerts.acknowledge_minutes 内不再通知
 silence-the-chosen-alert-or-what-these-matchers-meet-such-as-silence-2h-gpu-0-fans-are-swapped = 静默所选告警，或符合这些条件的告警，例如 silence 2h gpu=0 fans are swapped
 end-its-silence-or-the-one-that-is-named = 结束它的静默，或所写的那个
 try-the-rule-on-a-recording-when-would-it-have-fired = 在录像上试运行规则：何时会触发

@@ -2,11 +2,11 @@
 
 use super::arrange;
 use super::testing::{do_keys, drawn, hostile, typical};
-use crate::event::{AlertState, LogLevel, Seq, StepIndex};
+use crate::event::{AlertState, Command, LogLevel, Seq, SilenceKind, StepIndex};
 use crate::state::DashState;
 use crate::ui::actions::Action;
 use crate::ui::desk::Desk;
-use crate::ui::update::{Facts, Pointer, act, point};
+use crate::ui::update::{Effect, Facts, Pointer, act, point};
 use crate::ui::view::{PaneId, ScreenId, Share, View};
 use crate::ui::widgets::Glyphs;
 use ratatui::layout::Rect;
@@ -316,6 +316,22 @@ fn the_runbook_opens_above_the_panes() {
     assert!(screen(&view, &state).contains("dead-man"));
     do_keys(&["esc"], &mut view, &state);
     assert_eq!(view.popup, None);
+}
+
+/// It holds as long as the configuration says, and half an hour where it says nothing.
+#[test]
+fn an_acknowledgement_is_a_silence_of_the_configured_time() {
+    let state = alerting();
+    for (desk, minutes) in [(Desk::default(), 30), (Desk { acknowledge_minutes: Some(5), ..Desk::default() }, 5)] {
+        let mut view = View::default();
+        view.go(ScreenId::Alerts);
+        let area = Rect::new(0, 1, 120, 34);
+        let facts = Facts { state: &state, desk: &desk, playback: None, can_command: true, area, glyphs: Glyphs::default() };
+        let effects = act(Action::Acknowledge, "mine", &mut view, &facts);
+        let Some(Effect::Send(Command::Silence(silence))) = effects.first() else { panic!("{effects:?}") };
+        assert_eq!(silence.ends_ms - silence.starts_ms, minutes * 60_000);
+        assert_eq!((silence.kind, silence.comment.as_str()), (SilenceKind::Acknowledgement, "mine"));
+    }
 }
 
 #[test]

@@ -13,8 +13,8 @@ use crate::ui::view::{PaneId, ScreenId};
 
 /// How long a silence may be said to last, beside any other time.
 pub const DURATIONS: [&str; 4] = ["30m", "1h", "2h", "8h"];
-/// How long an acknowledgement holds: somebody who sees to it comes back to it.
-const ACKNOWLEDGED_MS: i64 = 30 * 60 * 1_000;
+/// How long an acknowledgement holds where nothing else is configured: somebody who sees to it comes back to it.
+const ACKNOWLEDGED_MINUTES: u32 = 30;
 /// Longer is a rule that should be changed.
 const SILENCE_MS_MAX: i64 = 365 * 86_400 * 1_000;
 
@@ -40,13 +40,14 @@ fn nothing() -> Vec<Effect> {
     vec![Effect::Notice(tr!("no alert is chosen"))]
 }
 
-/// `a` or `:ack NOTE`: what is chosen is seen to, for half an hour.
+/// `a` or `:ack NOTE`: what is chosen is seen to, for as long as the configuration says.
 pub fn acknowledge(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(item) = chosen(facts.state, view) else { return nothing() };
     if argument.is_empty() {
         return vec![Effect::OpenCommand("ack ".into())];
     }
-    send(SilenceKind::Acknowledgement, matchers_of(&item), ACKNOWLEDGED_MS, argument, facts)
+    let minutes = facts.desk.acknowledge_minutes.unwrap_or(ACKNOWLEDGED_MINUTES);
+    send(SilenceKind::Acknowledgement, matchers_of(&item), i64::from(minutes) * 60_000, argument, facts)
 }
 
 /// `z`, or `:silence [TIME] [MATCHER…] COMMENT`.
