@@ -327,10 +327,11 @@ fn a_copy_goes_to_the_terminal_and_an_export_to_a_new_file() {
     assert!(console.ended());
 }
 
-/// A paused run writes nothing: samples of the machine move digits, and nobody asked for those.
+/// A paused run writes nothing: samples of the machine and evaluations of rules move digits, and nobody asked for those.
 #[test]
 fn a_pause_costs_no_bytes() {
-    let mut console = Console::start(&[&QUIET[..], &["--set", "telemetry.interval_ms=100"]].concat(), 100, 30);
+    let often = ["--set", "telemetry.interval_ms=100", "--set", "alerts.interval_ms=100"];
+    let mut console = Console::start(&[&QUIET[..], &often].concat(), 100, 30);
     console.until_shown("LIVE");
     console.keys(" ");
     console.until_shown("PAUSED");
@@ -339,7 +340,7 @@ fn a_pause_costs_no_bytes() {
     let before = console.output().len();
     std::thread::sleep(Duration::from_secs(5));
     let written = console.output().len() - before;
-    assert_eq!(written, 0, "{written} bytes in 5 s, about 50 samples");
+    assert_eq!(written, 0, "{written} bytes in 5 s, about 50 samples and as many evaluations");
     console.keys("4");
     console.until_shown("still while paused");
     console.keys("qy");

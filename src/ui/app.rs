@@ -429,7 +429,7 @@ impl App {
                         self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;
-                    changed |= self.still.is_news(&envelope, self.state.run_state, now);
+                    changed |= self.still.is_news(&envelope, &self.state, now);
                     let hit = self.desk.stops.note(&envelope, &self.state, &self.desk.replay.tallies);
                     if self.source.playback().is_none() {
                         self.tell_of_breakpoint(&envelope);

@@ -1,7 +1,7 @@
-//! While nothing runs the screen stands still. Samples of the machine go on; they are drawn when they tell something new, not because a
-//! digit moved: a key draws the newest ones at any time.
+//! While nothing runs the screen stands still. Samples of the machine and evaluations of rules go on; they are drawn when they tell something new,
+//! not because a digit moved: a key draws the newest ones at any time.
 
-use crate::event::{Envelope, Event, GpuSample, GpuStatus, RunState, TelemetrySampled};
+use crate::event::{Envelope, Event, GpuSample, GpuStatus, RuleHealth, RunState, TelemetrySampled};
 use crate::state::DashState;
 use std::time::{Duration, Instant};
 
@@ -17,28 +17,40 @@ const CELSIUS: f64 = 5.0;
 pub struct Still {
     shown: Option<TelemetrySampled>,
     at: Option<Instant>,
+    /// Rules that found no series, and those that failed.
+    ill: (usize, usize),
 }
 
 impl Still {
     /// The state was drawn.
     pub fn drawn(&mut self, state: &DashState, now: Instant) {
+        self.ill = ill(state);
         if self.shown != state.telemetry {
             self.shown.clone_from(&state.telemetry);
             self.at = Some(now);
         }
     }
 
-    /// Whether an event is a reason to draw in this run state.
-    pub fn is_news(&self, envelope: &Envelope, run_state: RunState, now: Instant) -> bool {
-        let Event::TelemetrySampled(sample) = &envelope.event else { return true };
-        let stands = match run_state {
+    /// Whether an event is a reason to draw; `state` is that behind it.
+    pub fn is_news(&self, envelope: &Envelope, state: &DashState, now: Instant) -> bool {
+        let stands = match state.run_state {
             RunState::Paused | RunState::Ended => true,
             RunState::Starting | RunState::Running | RunState::Stepping => false,
         };
+        // What begins or ends to fire is an event of its own.
+        if let (Event::RuleEvaluated(_), true) = (&envelope.event, stands) {
+            return ill(state) != self.ill;
+        }
+        let Event::TelemetrySampled(sample) = &envelope.event else { return true };
         let (Some(shown), true) = (&self.shown, stands) else { return true };
         let rested = self.at.is_none_or(|at| now.saturating_duration_since(at) >= MOVED_EVERY);
         is_urgent(&shown.gpu, &sample.gpu) || rested && has_moved(shown, sample)
     }
+}
+
+fn ill(state: &DashState) -> (usize, usize) {
+    let count = |health| state.alerting.rules.iter().filter(|r| r.reading.as_ref().is_some_and(|r| r.health == health)).count();
+    (count(RuleHealth::NoData), count(RuleHealth::Error))
 }
 
 /// Devices that come, go or fail are never held back.
@@ -88,7 +100,10 @@ fn moved(a: Option<f64>, b: Option<f64>, by: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EpisodeId, HostSample, LaneId, LogLevel, LogLine, Seq, StepIndex};
+    use crate::event::{
+        EpisodeId, HostSample, LabelSet, LaneId, LogLevel, LogLine, RuleEvaluated, RuleGroupInfo, RuleInfo, RuleKind, RuleReading,
+        RulesLoaded, Seq, StepIndex,
+    };
 
     fn sample(cpu: f64, celsius: f64, ecc: u64) -> TelemetrySampled {
         let host = HostSample { cpu_ratio: Some(cpu), ..HostSample::default() };
@@ -107,7 +122,8 @@ mod tests {
         let later = start + Duration::from_secs(11);
         let mut still = Still::default();
         still.drawn(&DashState { telemetry: Some(sample(0.30, 50.0, 0)), ..DashState::default() }, start);
-        let news = |s: TelemetrySampled, run_state, now| still.is_news(&event(s), run_state, now);
+        let of = |run_state| DashState { run_state, ..DashState::default() };
+        let news = |s: TelemetrySampled, run_state, now| still.is_news(&event(s), &of(run_state), now);
         assert!(!news(sample(0.36, 51.0, 0), RunState::Paused, later), "a digit moved");
         assert!(!news(sample(0.90, 50.0, 0), RunState::Paused, start), "too soon");
         assert!(news(sample(0.90, 50.0, 0), RunState::Paused, later));
@@ -115,6 +131,44 @@ mod tests {
         assert!(news(sample(0.30, 50.0, 1), RunState::Paused, start), "a fault waits for nothing");
         assert!(news(sample(0.36, 51.0, 0), RunState::Running, start));
         let line = LogLine { level: LogLevel::Warn, target: "recorder".into(), text: "slow".into() };
-        assert!(still.is_news(&event(line), RunState::Paused, start), "what is no sample is always news");
+        assert!(still.is_news(&event(line), &of(RunState::Paused), start), "what is no sample is always news");
+    }
+
+    #[test]
+    fn an_evaluation_is_news_in_a_pause_where_a_rule_begins_to_fail() {
+        let group = |health| {
+            let reading = RuleReading { rule: 0, health, error: None, value: Some(2.0), series: 1, pending: 0, firing: 0 };
+            RuleEvaluated { group: "g".into(), at_ms: 5_000, duration_ns: 1, readings: vec![reading] }
+        };
+        let rule = RuleInfo {
+            name: "A".into(),
+            kind: RuleKind::Alert,
+            expr: "x > 1".into(),
+            for_ms: 0,
+            keep_firing_for_ms: 0,
+            labels: LabelSet::default(),
+            annotations: LabelSet::default(),
+            threshold: None,
+        };
+        let info = RuleGroupInfo { name: "g".into(), interval_ms: 5_000, rules: vec![rule] };
+        let loaded =
+            RulesLoaded { file: "f".into(), sha256: String::new(), error: None, external_labels: LabelSet::default(), groups: vec![info] };
+        let mut state = DashState::default();
+        state.apply(&event(loaded)).unwrap();
+        state.run_state = RunState::Paused;
+        let mut still = Still::default();
+        still.drawn(&state, Instant::now());
+        let mut seq = 1;
+        let mut evaluated = |state: &mut DashState, health| {
+            seq += 1;
+            let envelope = Envelope { seq: Seq(seq), ..event(group(health)) };
+            state.apply(&envelope).unwrap();
+            envelope
+        };
+        let well = evaluated(&mut state, RuleHealth::Ok);
+        assert!(!still.is_news(&well, &state, Instant::now()));
+        assert!(still.is_news(&well, &DashState { run_state: RunState::Running, ..state.clone() }, Instant::now()));
+        let failed = evaluated(&mut state, RuleHealth::Error);
+        assert!(still.is_news(&failed, &state, Instant::now()));
     }
 }
