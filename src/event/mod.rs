@@ -37,6 +37,6 @@ pub use nearest::nearest;
 pub use observation::{Level, Observation, ObservationField, Unit};
 pub use safe_text::SafeText;
 pub use schema::{Schema, SchemaError, Violation};
-pub use telemetry::{DiskSample, GpuProcess, GpuSample, GpuStatus, HostSample};
+pub use telemetry::{DiskSample, GpuHealth, GpuProcess, GpuSample, GpuStatus, HostSample, MigInstance, ThrottleReason};
 pub use tool::{ErrorType, Route, ToolCall, ToolResult, ToolSpec};
 pub use waits::{WaitOn, Waits};

@@ -317,10 +317,22 @@ metrics! {
         HostMemoryUsed = gauge "pilothouse_host_memory_used_bytes" "bytes" [] "TelemetrySampled";
         /// Memory of the host.
         HostMemoryTotal = gauge "pilothouse_host_memory_total_bytes" "bytes" [] "TelemetrySampled";
+        /// Memory of the host that can be had without pushing anything out.
+        HostMemoryAvailable = gauge "pilothouse_host_memory_available_bytes" "bytes" [] "TelemetrySampled";
+        /// Swap space in use.
+        SwapUsed = gauge "pilothouse_host_swap_used_bytes" "bytes" [] "TelemetrySampled";
+        /// Swap space.
+        SwapTotal = gauge "pilothouse_host_swap_total_bytes" "bytes" [] "TelemetrySampled";
+        /// Tasks that run or wait to, on average over a minute.
+        HostLoad = gauge "pilothouse_host_load_1m" "" [] "TelemetrySampled";
         /// Cores that this process uses.
         ProcessCpu = gauge "pilothouse_process_cpu_cores" "" [] "TelemetrySampled";
         /// Memory of this process.
         ProcessRss = gauge "pilothouse_process_resident_memory_bytes" "bytes" [] "TelemetrySampled";
+        /// Threads of this process.
+        ProcessThreads = gauge "pilothouse_process_threads" "" [] "TelemetrySampled";
+        /// Files, sockets and the like that this process holds open.
+        ProcessOpenFiles = gauge "pilothouse_process_open_files" "" [] "TelemetrySampled";
         /// Bytes a second that this process reads.
         ProcessRead = gauge "pilothouse_process_read_bytes_per_second" "" [] "TelemetrySampled";
         /// Bytes a second that this process writes.
@@ -365,6 +377,82 @@ metrics! {
         GpuProcesses = gauge "pilothouse_gpu_processes" "" ["gpu", "owner"] "TelemetrySampled";
         /// Memory of the processes on the GPU, by owner.
         GpuProcessMemory = gauge "pilothouse_gpu_process_memory_bytes" "bytes" ["gpu", "owner"] "TelemetrySampled";
+        /// Share of the time in which memory was read or written.
+        GpuMemoryBusy = gauge "pilothouse_gpu_memory_utilization_ratio" "ratio" ["gpu"] "TelemetrySampled";
+        /// Clock of the graphics engine.
+        GpuClockGraphics = gauge "pilothouse_gpu_graphics_clock_hertz" "hertz" ["gpu"] "TelemetrySampled";
+        /// 1 while the clocks are held down for this reason, else 0.
+        GpuThrottled = gauge "pilothouse_gpu_throttled" "" ["gpu", "reason"] "TelemetrySampled";
+        /// From 0, the fastest, to 15.
+        GpuPerformanceState = gauge "pilothouse_gpu_performance_state" "" ["gpu"] "TelemetrySampled";
+        /// Energy since the driver was loaded.
+        GpuEnergy = counter "pilothouse_gpu_energy_joules_total" "joules" ["gpu"] "TelemetrySampled";
+        /// Temperature from which on clocks are cut.
+        GpuSlowdown = gauge "pilothouse_gpu_temperature_slowdown_celsius" "celsius" ["gpu"] "TelemetrySampled";
+        /// Temperature at which the GPU turns itself off.
+        GpuShutdown = gauge "pilothouse_gpu_temperature_shutdown_celsius" "celsius" ["gpu"] "TelemetrySampled";
+        /// Temperature of the memory.
+        GpuMemoryTemperature = gauge "pilothouse_gpu_memory_temperature_celsius" "celsius" ["gpu"] "TelemetrySampled";
+        /// Temperature of the memory from which on its clocks are cut.
+        GpuMemoryTemperatureMax = gauge "pilothouse_gpu_memory_temperature_max_celsius" "celsius" ["gpu"] "TelemetrySampled";
+        /// Limit of the power as it was made.
+        GpuPowerDefault = gauge "pilothouse_gpu_power_limit_default_watts" "watts" ["gpu"] "TelemetrySampled";
+        /// Highest clock of the multiprocessors.
+        GpuClockSmMax = gauge "pilothouse_gpu_sm_clock_max_hertz" "hertz" ["gpu"] "TelemetrySampled";
+        /// Highest clock of the memory.
+        GpuClockMemoryMax = gauge "pilothouse_gpu_memory_clock_max_hertz" "hertz" ["gpu"] "TelemetrySampled";
+        /// Speed of the fan, of its own maximum.
+        GpuFan = gauge "pilothouse_gpu_fan_speed_ratio" "ratio" ["gpu"] "TelemetrySampled";
+        /// Share of the time in which the video encoder worked.
+        GpuEncoder = gauge "pilothouse_gpu_encoder_utilization_ratio" "ratio" ["gpu"] "TelemetrySampled";
+        /// Share of the time in which the video decoder worked.
+        GpuDecoder = gauge "pilothouse_gpu_decoder_utilization_ratio" "ratio" ["gpu"] "TelemetrySampled";
+        /// Memory that the host sees directly, in use.
+        GpuBar1Used = gauge "pilothouse_gpu_bar1_used_bytes" "bytes" ["gpu"] "TelemetrySampled";
+        /// Memory that the host can see directly.
+        GpuBar1Total = gauge "pilothouse_gpu_bar1_total_bytes" "bytes" ["gpu"] "TelemetrySampled";
+        /// Generation of the PCIe link as it runs.
+        GpuPcieGeneration = gauge "pilothouse_gpu_pcie_generation" "" ["gpu"] "TelemetrySampled";
+        /// Highest generation of the PCIe link.
+        GpuPcieGenerationMax = gauge "pilothouse_gpu_pcie_generation_max" "" ["gpu"] "TelemetrySampled";
+        /// Lanes of the PCIe link as it runs.
+        GpuPcieLanes = gauge "pilothouse_gpu_pcie_lanes" "" ["gpu"] "TelemetrySampled";
+        /// Most lanes of the PCIe link.
+        GpuPcieLanesMax = gauge "pilothouse_gpu_pcie_lanes_max" "" ["gpu"] "TelemetrySampled";
+        /// Bytes a second that the GPU gets over PCIe, of 20 ms.
+        GpuPcieReceived = gauge "pilothouse_gpu_pcie_received_bytes_per_second" "" ["gpu"] "TelemetrySampled";
+        /// Bytes a second that the GPU sends over PCIe, of 20 ms.
+        GpuPcieSent = gauge "pilothouse_gpu_pcie_sent_bytes_per_second" "" ["gpu"] "TelemetrySampled";
+        /// PCIe packets that had to be sent again.
+        GpuPcieReplays = counter "pilothouse_gpu_pcie_replays_total" "" ["gpu"] "TelemetrySampled";
+        /// NVLinks that the GPU has.
+        GpuNvlinks = gauge "pilothouse_gpu_nvlinks" "" ["gpu"] "TelemetrySampled";
+        /// NVLinks that are up.
+        GpuNvlinksActive = gauge "pilothouse_gpu_nvlinks_active" "" ["gpu"] "TelemetrySampled";
+        /// Checksum errors, replays and recoveries of all NVLinks.
+        GpuNvlinkErrors = counter "pilothouse_gpu_nvlink_errors_total" "" ["gpu"] "TelemetrySampled";
+        /// Memory errors that were corrected, since the driver was loaded.
+        GpuEccCorrected = counter "pilothouse_gpu_ecc_corrected_errors_total" "" ["gpu"] "TelemetrySampled";
+        /// Memory errors that could not be corrected, in the life of the GPU.
+        GpuEccLifetime = counter "pilothouse_gpu_ecc_uncorrected_lifetime_errors_total" "" ["gpu"] "TelemetrySampled";
+        /// Memory pages taken out of use after errors.
+        GpuPagesRetired = counter "pilothouse_gpu_pages_retired_total" "" ["gpu"] "TelemetrySampled";
+        /// 1 where a memory page waits for a reset to be taken out of use, else 0.
+        GpuPagesPending = gauge "pilothouse_gpu_pages_retirement_pending" "" ["gpu"] "TelemetrySampled";
+        /// Memory rows replaced after errors that could be corrected.
+        GpuRowsCorrected = counter "pilothouse_gpu_rows_remapped_corrected_total" "" ["gpu"] "TelemetrySampled";
+        /// Memory rows replaced after errors that could not be corrected.
+        GpuRowsUncorrected = counter "pilothouse_gpu_rows_remapped_uncorrected_total" "" ["gpu"] "TelemetrySampled";
+        /// 1 where a memory row waits for a reset to be replaced, else 0.
+        GpuRowsPending = gauge "pilothouse_gpu_rows_remap_pending" "" ["gpu"] "TelemetrySampled";
+        /// 1 where a memory row could not be replaced: the GPU wants to be.
+        GpuRowsFailed = gauge "pilothouse_gpu_rows_remap_failed" "" ["gpu"] "TelemetrySampled";
+        /// 1 where the GPU is cut into instances, else 0.
+        GpuMigEnabled = gauge "pilothouse_gpu_mig_enabled" "" ["gpu"] "TelemetrySampled";
+        /// Memory of an instance of the GPU in use.
+        GpuMigMemoryUsed = gauge "pilothouse_gpu_mig_memory_used_bytes" "bytes" ["gpu", "instance_index"] "TelemetrySampled";
+        /// Memory of an instance of the GPU.
+        GpuMigMemoryTotal = gauge "pilothouse_gpu_mig_memory_total_bytes" "bytes" ["gpu", "instance_index"] "TelemetrySampled";
         /// Seconds in which the run held the GPU; by successes, what a success costs.
         GpuSeconds = counter "pilothouse_gpu_seconds_total" "seconds" ["gpu"] "TelemetrySampled";
         /// The same, times the utilization: GPU-seconds that were used.

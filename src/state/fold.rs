@@ -249,6 +249,7 @@ impl DashState {
             }
             Event::EvaluationCompleted(e) => self.evaluations.push(e.clone()),
             Event::TelemetrySampled(e) => {
+                self.take_health(&e.gpu);
                 self.telemetry = Some(e.clone());
                 self.telemetry_history.push((envelope.t_ns, e.clone()));
             }

@@ -7,6 +7,7 @@
 mod alerting;
 mod episodes;
 mod fold;
+mod gpu_health;
 mod ring;
 mod series;
 mod token_trace;
@@ -23,8 +24,8 @@ pub use tools::ToolStats;
 pub use transcript::{Outcome, Row, RowKind, Streaming, Transcript};
 
 use crate::event::{
-    AlertStateChanged, BranchStarted, Breakpoint, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, LaneId,
-    LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted, Waits,
+    AlertStateChanged, BranchStarted, Breakpoint, CheckpointId, CheckpointListed, EpisodeEnded, EpisodeId, EvaluationCompleted, GpuHealth,
+    LaneId, LogLevel, Pace, PolicyStateChanged, RunStarted, RunState, SafeText, Seq, TelemetrySampled, UpdateCompleted, Waits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -70,6 +71,9 @@ pub struct DashState {
     /// By tool name.
     pub tools: BTreeMap<String, ToolStats>,
     pub telemetry: Option<TelemetrySampled>,
+    /// By index: what each GPU told last of what it is asked seldom.
+    #[serde(default)]
+    pub gpu_health: BTreeMap<u32, GpuHealth>,
     /// Time and sample, oldest first; for the small graphs.
     pub telemetry_history: Ring<(u64, TelemetrySampled)>,
     pub updates: Ring<UpdateCompleted>,

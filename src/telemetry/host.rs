@@ -47,7 +47,7 @@ impl HostReader {
     fn processor_and_memory(&mut self, sample: &mut HostSample, span_ns: Option<u64>) {
         let Some(system) = &mut self.system else { return };
         system.refresh_cpu_usage();
-        system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+        system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram().with_swap());
         if span_ns.is_some() {
             sample.cpu_ratio = Some(ratio(system.global_cpu_usage()));
             sample.core_ratios = system.cpus().iter().map(|core| ratio(core.usage())).collect();
@@ -55,7 +55,14 @@ impl HostReader {
         if system.total_memory() > 0 {
             sample.memory_used_bytes = Some(system.used_memory());
             sample.memory_total_bytes = Some(system.total_memory());
+            sample.memory_available_bytes = Some(system.available_memory());
+            sample.swap_used_bytes = Some(system.used_swap());
+            sample.swap_total_bytes = Some(system.total_swap());
         }
+        sample.load_1m = System::load_average().ok().map(|load| load.one);
+        sample.process_threads = entries("/proc/self/task");
+        // Less the one that lists them.
+        sample.process_open_files = entries("/proc/self/fd").map(|files| files.saturating_sub(1));
         let Some(pid) = self.pid else { return };
         let kind = ProcessRefreshKind::nothing().with_cpu().with_memory().with_disk_usage().without_tasks();
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), false, kind);
@@ -82,6 +89,11 @@ impl HostReader {
         sample.network_received_bytes_per_second = Some(per_second(received, span_ns));
         sample.network_sent_bytes_per_second = Some(per_second(sent, span_ns));
     }
+}
+
+/// How many there are in a folder; unset on systems that have none such.
+fn entries(folder: &str) -> Option<u64> {
+    Some(std::fs::read_dir(folder).ok()?.count() as u64)
 }
 
 fn ratio(percent: f32) -> f64 {
@@ -127,6 +139,14 @@ mod tests {
         assert_eq!((first.cpu_ratio, first.process_cpu_cores, first.network_sent_bytes_per_second), (None, None, None));
         assert!(first.memory_total_bytes.is_some_and(|bytes| bytes > 1 << 20));
         assert!(first.process_rss_bytes.is_some_and(|bytes| bytes > 1 << 20));
+        assert!(first.memory_available_bytes <= first.memory_total_bytes && first.load_1m.is_some_and(|load| load >= 0.0));
+        assert!(first.swap_used_bytes <= first.swap_total_bytes);
+        if cfg!(target_os = "linux") {
+            assert!(first.process_threads.is_some_and(|n| n >= 1));
+            let before = first.process_open_files.unwrap();
+            let files: Vec<_> = (0..5).map(|_| std::fs::File::open("/proc/self/stat").unwrap()).collect();
+            assert!(reader.sample(5 * SECOND_NS).process_open_files.unwrap() > before, "{}", files.len());
+        }
         let second = reader.sample(6 * SECOND_NS);
         assert!(second.cpu_ratio.is_some_and(|ratio| (0.0..=1.0).contains(&ratio)));
         assert!(!second.core_ratios.is_empty());

@@ -87,7 +87,7 @@ fn sample_until_stopped(settings: &SamplerSettings, clock: &dyn Clock, commands:
     let mut gpu = library.as_ref().map(GpuLibrary::reader).map_err(SafeText::clone);
     let mut pause = SECOND_AFTER.min(settings.interval);
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(pause) {
-        let sample = TelemetrySampled { host: host.sample(clock.now_ns()), gpu: gpu_status(&mut gpu) };
+        let sample = TelemetrySampled { host: host.sample(clock.now_ns()), gpu: gpu_status(&mut gpu, clock.now_ns()) };
         if outlet.send(sample).is_err() {
             return;
         }
@@ -95,9 +95,9 @@ fn sample_until_stopped(settings: &SamplerSettings, clock: &dyn Clock, commands:
     }
 }
 
-fn gpu_status(gpu: &mut Result<GpuReader<'_>, SafeText>) -> GpuStatus {
+fn gpu_status(gpu: &mut Result<GpuReader<'_>, SafeText>, now_ns: u64) -> GpuStatus {
     match gpu {
-        Ok(reader) => reader.sample(),
+        Ok(reader) => reader.sample(now_ns),
         Err(reason) => GpuStatus::Unavailable { reason: reason.clone() },
     }
 }

@@ -300,6 +300,9 @@ impl Random {
             power_watts: self.maybe(Self::float),
             power_limit_watts: self.maybe(Self::float),
             temperature_celsius: self.maybe(Self::float),
+            memory_utilization_ratio: self.maybe(Self::float),
+            throttle_reasons: self.maybe(|s| vec![s.pick(&ThrottleReason::ALL)]),
+            health: self.maybe(Self::gpu_health).map(Box::new),
             ..GpuSample::default()
         };
         let reason = self.text();
@@ -307,6 +310,7 @@ impl Random {
         let host = HostSample {
             cpu_ratio: self.maybe(Self::float),
             core_ratios: vec![self.float(), self.float()],
+            load_1m: self.maybe(Self::float),
             process_cpu_cores: self.maybe(Self::float),
             process_read_bytes_per_second: self.maybe(Self::float),
             process_written_bytes_per_second: self.maybe(Self::float),
@@ -315,6 +319,24 @@ impl Random {
             ..HostSample::default()
         };
         TelemetrySampled { host, gpu }
+    }
+
+    fn gpu_health(&mut self) -> GpuHealth {
+        GpuHealth {
+            energy_joules_total: self.maybe(Self::float),
+            temperature_slowdown_celsius: self.maybe(Self::float),
+            temperature_shutdown_celsius: self.maybe(Self::float),
+            temperature_memory_celsius: self.maybe(Self::float),
+            temperature_memory_max_celsius: self.maybe(Self::float),
+            power_limit_default_watts: self.maybe(Self::float),
+            fan_speed_ratio: self.maybe(Self::float),
+            encoder_utilization_ratio: self.maybe(Self::float),
+            decoder_utilization_ratio: self.maybe(Self::float),
+            pcie_received_bytes_per_second: self.maybe(Self::float),
+            pcie_sent_bytes_per_second: self.maybe(Self::float),
+            missing: vec![(self.text(), self.text())],
+            ..GpuHealth::default()
+        }
     }
 
     fn breakpoint(&mut self) -> Breakpoint {

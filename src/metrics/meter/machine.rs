@@ -1,14 +1,15 @@
 //! The host, our process, GPUs. A field that can't be read has no series.
 
 use super::names::Names;
-use super::seconds;
-use crate::event::{GpuSample, GpuStatus, HostSample, TelemetrySampled};
+use super::{health, seconds};
+use crate::event::{GpuHealth, GpuSample, GpuStatus, HostSample, TelemetrySampled, ThrottleReason};
 use crate::metrics::registry::Registry;
 use crate::metrics::table::Metric;
+use std::collections::BTreeMap;
 
 /// A longer gap between two samples is none of the run's: the machine slept, or samples were dropped.
 const GAP_NS_MAX: u64 = 60_000_000_000;
-const GPU_METRICS: [Metric; 15] = [
+const GPU_METRICS: [Metric; 19] = [
     Metric::Gpus,
     Metric::GpuInfo,
     Metric::GpuLost,
@@ -24,11 +25,17 @@ const GPU_METRICS: [Metric; 15] = [
     Metric::GpuXid,
     Metric::GpuProcesses,
     Metric::GpuProcessMemory,
+    Metric::GpuMemoryBusy,
+    Metric::GpuClockGraphics,
+    Metric::GpuThrottled,
+    Metric::GpuPerformanceState,
 ];
 
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     last_ns: Option<u64>,
+    /// What each GPU told last of what it is asked seldom.
+    health: BTreeMap<u32, GpuHealth>,
 }
 
 impl Machine {
@@ -36,17 +43,34 @@ impl Machine {
         let passed_ns = self.last_ns.map_or(0, |last| t_ns.saturating_sub(last).min(GAP_NS_MAX));
         self.last_ns = Some(t_ns);
         host(registry, names, &e.host);
-        registry.renew(&GPU_METRICS);
+        let metrics: Vec<Metric> = GPU_METRICS.into_iter().chain(health::metrics()).collect();
+        registry.renew(&metrics);
         match &e.gpu {
-            GpuStatus::Unavailable { .. } => {}
+            GpuStatus::Unavailable { .. } => self.health.clear(),
             GpuStatus::Devices(devices) => {
                 registry.set(Metric::Gpus, &[], devices.len() as f64);
                 for device in devices {
                     gpu(registry, names, seconds(passed_ns), device);
+                    self.health(registry, names, device);
                 }
             }
         }
-        registry.settle(&GPU_METRICS);
+        registry.settle(&metrics);
+    }
+}
+
+impl Machine {
+    fn health(&mut self, registry: &mut Registry, names: &mut Names, device: &GpuSample) {
+        if device.lost.is_some() {
+            self.health.remove(&device.index);
+        } else if let Some(health) = &device.health {
+            self.health.insert(device.index, (**health).clone());
+        }
+        if let Some(health) = self.health.get(&device.index) {
+            let index = device.index.to_string();
+            let gpu = names.bounded("gpu", &index);
+            health::set(registry, names, gpu, health);
+        }
     }
 }
 
@@ -56,6 +80,12 @@ fn host(registry: &mut Registry, names: &mut Names, host: &HostSample) {
         (Metric::HostCpu, host.cpu_ratio),
         (Metric::HostMemoryUsed, whole(host.memory_used_bytes)),
         (Metric::HostMemoryTotal, whole(host.memory_total_bytes)),
+        (Metric::HostMemoryAvailable, whole(host.memory_available_bytes)),
+        (Metric::SwapUsed, whole(host.swap_used_bytes)),
+        (Metric::SwapTotal, whole(host.swap_total_bytes)),
+        (Metric::HostLoad, host.load_1m),
+        (Metric::ProcessThreads, whole(host.process_threads)),
+        (Metric::ProcessOpenFiles, whole(host.process_open_files)),
         (Metric::ProcessCpu, host.process_cpu_cores),
         (Metric::ProcessRss, whole(host.process_rss_bytes)),
         (Metric::ProcessRead, host.process_read_bytes_per_second),
@@ -102,9 +132,17 @@ fn gpu(registry: &mut Registry, names: &mut Names, passed_seconds: f64, device: 
         (Metric::GpuClockMemory, hertz(device.clock_memory_mhz)),
         (Metric::GpuEcc, whole(device.ecc_uncorrected_total)),
         (Metric::GpuXid, whole(device.xid_last)),
+        (Metric::GpuMemoryBusy, device.memory_utilization_ratio),
+        (Metric::GpuClockGraphics, hertz(device.clock_graphics_mhz)),
+        (Metric::GpuPerformanceState, device.performance_state.map(f64::from)),
     ];
     for (metric, figure) in figures.into_iter().filter_map(|(metric, figure)| figure.map(|figure| (metric, figure))) {
         registry.set(metric, &[gpu], figure);
+    }
+    if let Some(reasons) = &device.throttle_reasons {
+        for reason in ThrottleReason::ALL {
+            registry.set(Metric::GpuThrottled, &[gpu, reason.name()], f64::from(u8::from(reasons.contains(&reason))));
+        }
     }
     for (owner, ours) in [("ours", true), ("others", false)] {
         let of = || device.processes.iter().filter(move |p| p.ours == ours);

@@ -2,6 +2,7 @@
 
 mod agent;
 mod alerts;
+mod health;
 mod lanes;
 mod machine;
 mod names;

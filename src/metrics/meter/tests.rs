@@ -208,6 +208,41 @@ fn what_can_no_longer_be_read_ends() {
 }
 
 #[test]
+fn what_a_gpu_tells_seldom_holds_until_it_is_lost() {
+    let sample = |health: Option<GpuHealth>, lost: Option<&str>| {
+        let throttle_reasons = Some(vec![ThrottleReason::HwThermal]);
+        let (health, lost) = (health.map(Box::new), lost.map(SafeText::new));
+        let gpu = GpuSample { index: 1, throttle_reasons, health, lost, ..GpuSample::default() };
+        TelemetrySampled { host: HostSample::default(), gpu: GpuStatus::Devices(vec![gpu]) }
+    };
+    let mig = MigInstance { index: 2, memory_used_bytes: Some(5), memory_total_bytes: None };
+    let health = GpuHealth {
+        energy_joules_total: Some(1.5),
+        clock_sm_max_mhz: Some(1980),
+        rows_remap_failed: Some(true),
+        mig_instances: vec![mig],
+        ..GpuHealth::default()
+    };
+    let mut run = Run::new();
+    run.after(1000, sample(Some(health), None));
+    run.after(1000, sample(None, None));
+    let text = run.meter().exposition(Format::Text004);
+    for line in [
+        "pilothouse_gpu_energy_joules_total{gpu=\"1\"} 1.5\n",
+        "pilothouse_gpu_sm_clock_max_hertz{gpu=\"1\"} 1980000000\n",
+        "pilothouse_gpu_rows_remap_failed{gpu=\"1\"} 1\n",
+        "pilothouse_gpu_mig_memory_used_bytes{gpu=\"1\",instance_index=\"2\"} 5\n",
+        "pilothouse_gpu_throttled{gpu=\"1\",reason=\"hw_thermal\"} 1\n",
+        "pilothouse_gpu_throttled{gpu=\"1\",reason=\"idle\"} 0\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    assert!(!text.contains("pilothouse_gpu_mig_memory_total_bytes{"), "what it did not tell has no series");
+    run.after(1000, sample(None, Some("off the bus")));
+    assert!(!run.meter().exposition(Format::Text004).contains("pilothouse_gpu_energy_joules_total{"));
+}
+
+#[test]
 fn names_from_outside_are_bounded() {
     let mut run = Run::new();
     for n in 0..500 {

@@ -2,7 +2,7 @@
 
 use super::lines::{Line, wrapped};
 use super::{Pane, notice};
-use crate::event::{GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled, WaitOn};
+use crate::event::{GpuHealth, GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled, ThrottleReason, WaitOn};
 use crate::state::{DashState, LaneState, Row, RowKind};
 use crate::ui::lang::tr;
 use crate::ui::widgets::{Canvas, Glyphs, Role, format, gauge, sparkline};
@@ -166,14 +166,24 @@ fn draw_device(inner: &mut Canvas<'_>, y: u16, device: &GpuSample, state: &DashS
         (Some(now), None) => format!("{now:.0} W"),
         (None, _) => tr!("power n/a"),
     };
-    let temperature = device.temperature_celsius.map_or_else(|| tr!("temp n/a"), |t| format!("{t:.0} C"));
+    let health = state.gpu_health.get(&device.index);
+    let temperature = temperature(device, health);
     let clock = device.clock_sm_mhz.map_or("sm n/a".into(), |c| format!("sm {c} MHz"));
     let ecc = device.ecc_uncorrected_total.map_or("ecc n/a".into(), |e| format!("ecc {e}"));
     let bad = device.ecc_uncorrected_total.is_some_and(|e| e > 0) || device.xid_last.is_some_and(|x| x > 0);
+    let throttled = throttled(device);
     let xid = device.xid_last.filter(|x| *x > 0).map_or(String::new(), |x| format!("  XID {x}"));
-    let line = format!("{power}  {temperature}  {clock}  {ecc}{xid}");
-    inner.text_upto(2, width, y + 1, &line, if bad { Role::Bad } else { Role::Dim });
+    let line = format!("{power}  {temperature}{throttled}  {clock}  {ecc}{xid}");
+    let role = if bad || !throttled.is_empty() { Role::Bad } else { Role::Dim };
+    inner.text_upto(2, width, y + 1, &line, role);
     let mut y = y + 2;
+    for (line, role) in health.map(health_lines).unwrap_or_default() {
+        // The curve below comes first.
+        if y + keep + 1 < inner.height() {
+            inner.text_upto(2, width, y, &line, role);
+            y += 1;
+        }
+    }
     if let Some((field, reason)) = device.missing.first().filter(|_| y + keep < inner.height()) {
         inner.text_upto(2, width, y, &format!("{field} n/a: {reason}"), Role::Dim);
         y += 1;
@@ -184,6 +194,92 @@ fn draw_device(inner: &mut Canvas<'_>, y: u16, device: &GpuSample, state: &DashS
         y += 1;
     }
     y
+}
+
+/// With the temperature from which on clocks are cut, where it is known.
+fn temperature(device: &GpuSample, health: Option<&GpuHealth>) -> String {
+    match (device.temperature_celsius, health.and_then(|h| h.temperature_slowdown_celsius)) {
+        (Some(now), Some(limit)) => format!("{now:.0}/{limit:.0} C"),
+        (Some(now), None) => format!("{now:.0} C"),
+        (None, _) => tr!("temp n/a"),
+    }
+}
+
+/// In words, why clocks are cut; empty where the reason is no trouble.
+fn throttled(device: &GpuSample) -> String {
+    let reasons = device.throttle_reasons.iter().flatten().filter(|reason| reason.is_trouble());
+    let words: Vec<String> = reasons.map(|reason| throttle_words(*reason)).collect();
+    if words.is_empty() { String::new() } else { format!("  {}", tr!("THROTTLED: {why}", why = words.join(", "))) }
+}
+
+fn throttle_words(reason: ThrottleReason) -> String {
+    match reason {
+        ThrottleReason::Idle => tr!("idle"),
+        ThrottleReason::ApplicationsClocks | ThrottleReason::DisplayClocks => tr!("clocks are set"),
+        ThrottleReason::SwPowerCap => tr!("power limit"),
+        ThrottleReason::HwSlowdown => tr!("hardware slowdown"),
+        ThrottleReason::SyncBoost => tr!("another GPU"),
+        ThrottleReason::SwThermal | ThrottleReason::HwThermal => tr!("too hot"),
+        ThrottleReason::HwPowerBrake => tr!("power supply"),
+    }
+}
+
+/// What is asked seldom, the troubles first.
+fn health_lines(health: &GpuHealth) -> Vec<(String, Role)> {
+    let mut lines = Vec::new();
+    let mut trouble = |is_so: Option<bool>, text: String| {
+        if is_so == Some(true) {
+            lines.push((text, Role::Bad));
+        }
+    };
+    trouble(health.rows_remap_failed, tr!("memory rows could not be replaced: replace the GPU"));
+    trouble(health.rows_remap_pending, tr!("memory rows wait for a reset to be replaced"));
+    trouble(health.pages_retirement_pending, tr!("memory pages wait for a reset to be retired"));
+    let down = health.nvlinks_active.zip(health.nvlinks).filter(|(active, all)| active < all);
+    trouble(down.map(|_| true), down.map_or(String::new(), |(active, all)| tr!("NVLink {n} of {all} up", n = active, all = all)));
+    let narrow = health.pcie_lanes.zip(health.pcie_lanes_max).is_some_and(|(now, most)| now < most);
+    let figures = [link(health), energy(health), replaced(health), mig(health)];
+    let text = figures.into_iter().flatten().collect::<Vec<_>>().join("  ");
+    if !text.is_empty() {
+        lines.push((text, if narrow { Role::Warn } else { Role::Dim }));
+    }
+    lines
+}
+
+/// PCIe as it runs, of what it could, with its traffic.
+fn link(health: &GpuHealth) -> Option<String> {
+    let of = |now: Option<u32>, most: Option<u32>| match (now?, most) {
+        (now, Some(most)) if now != most => Some(format!("{now}/{most}")),
+        (now, _) => Some(now.to_string()),
+    };
+    let generation = of(health.pcie_generation, health.pcie_generation_max)?;
+    let lanes = of(health.pcie_lanes, health.pcie_lanes_max)?;
+    let rates = health.pcie_received_bytes_per_second.zip(health.pcie_sent_bytes_per_second);
+    let traffic = rates.map_or(String::new(), |(received, sent)| {
+        format!(" {}", tr!("in {received}  out {sent}", received = format::bytes_rate(received), sent = format::bytes_rate(sent)))
+    });
+    Some(format!("PCIe {generation} x{lanes}{traffic}"))
+}
+
+fn energy(health: &GpuHealth) -> Option<String> {
+    // A kilowatt-hour is 3.6 million joules.
+    health.energy_joules_total.map(|joules| format!("{} kWh", format::number(joules / 3.6e6)))
+}
+
+/// Errors of the memory that the GPU has mended.
+fn replaced(health: &GpuHealth) -> Option<String> {
+    let rows = health.rows_remapped_corrected_total.unwrap_or(0).saturating_add(health.rows_remapped_uncorrected_total.unwrap_or(0));
+    let mended = rows.saturating_add(health.pages_retired_total.unwrap_or(0));
+    let corrected = health.ecc_corrected_total.unwrap_or(0);
+    (mended > 0 || corrected > 0).then(|| tr!("ecc corrected {n}, replaced {rows}", n = corrected, rows = mended))
+}
+
+fn mig(health: &GpuHealth) -> Option<String> {
+    let used = health.mig_instances.iter().map(|instance| match (instance.memory_used_bytes, instance.memory_total_bytes) {
+        (Some(used), Some(total)) => format!("{} {}", instance.index, format::bytes_of(used, total)),
+        (None, _) | (_, None) => format!("{} {}", instance.index, format::UNSET),
+    });
+    (health.mig_enabled == Some(true)).then(|| format!("MIG {}", used.collect::<Vec<_>>().join(", ")))
 }
 
 /// Utilisation of a device over the samples that are kept.
@@ -214,19 +310,25 @@ fn draw_host(below: &mut Canvas<'_>, state: &DashState, host: &HostSample) {
     let cpu = format::or_unset(host.cpu_ratio, format::percent_whole);
     let cores = host.process_cpu_cores.map_or(String::new(), |c| format!("  {}", tr!("ours {n} cores", n = format!("{c:.1}"))));
     let bar = host.cpu_ratio.filter(|_| width >= 40).map_or(String::new(), |r| format!("  {}", gauge(r, 10, below.glyphs())));
-    line("cpu".into(), format!("{cpu:>4}{bar}{cores}"));
+    let load = host.load_1m.map_or(String::new(), |load| format!("  {}", tr!("load {n}", n = format!("{load:.1}"))));
+    line("cpu".into(), format!("{cpu:>4}{bar}{cores}{load}"));
     let memory = match (host.memory_used_bytes, host.memory_total_bytes) {
         (Some(used), Some(total)) => format::bytes_of(used, total),
         (None, _) | (_, None) => format::UNSET.to_owned(),
     };
     let rss = format::or_unset(host.process_rss_bytes, |b| format::bytes(b as f64));
-    line(tr!("mem"), tr!("{memory}  ours {rss}", memory = memory, rss = rss));
+    let swap = host
+        .swap_used_bytes
+        .filter(|used| *used > 0)
+        .map_or(String::new(), |used| format!("  {}", tr!("swap {bytes}", bytes = format::bytes(used as f64))));
+    line(tr!("mem"), format!("{}{swap}", tr!("{memory}  ours {rss}", memory = memory, rss = rss)));
     let rate = |v: Option<f64>| format::or_unset(v, format::bytes_rate);
     let free =
         |d: &crate::event::DiskSample| tr!("{free} free on {mount}", free = format::bytes(d.available_bytes as f64), mount = d.mount);
     line(tr!("disk"), format::or_unset(host.disk.as_ref(), free));
     let (read, written) = (rate(host.process_read_bytes_per_second), rate(host.process_written_bytes_per_second));
-    line("io".into(), tr!("read {read}  write {written}", read = read, written = written));
+    let files = host.process_open_files.map_or(String::new(), |n| format!("  {}", tr!("{n} files open", n = n)));
+    line("io".into(), format!("{}{files}", tr!("read {read}  write {written}", read = read, written = written)));
     let (received, sent) = (rate(host.network_received_bytes_per_second), rate(host.network_sent_bytes_per_second));
     line(tr!("net"), tr!("in {received}  out {sent}", received = received, sent = sent));
     line(tr!("done"), throughput(state));
@@ -289,5 +391,33 @@ mod tests {
         // An hour's pause later.
         assert_eq!(call(3_600.0), "42 decisions (0.033/s in 30 s)  0 tokens");
         assert_eq!(state.seq, Seq(42));
+    }
+    #[test]
+    fn troubles_of_a_gpu_come_before_its_figures() {
+        let sound = GpuHealth {
+            energy_joules_total: Some(7.2e6),
+            pcie_generation: Some(5),
+            pcie_generation_max: Some(5),
+            pcie_lanes: Some(16),
+            pcie_lanes_max: Some(16),
+            nvlinks: Some(18),
+            nvlinks_active: Some(18),
+            rows_remap_failed: Some(false),
+            ..GpuHealth::default()
+        };
+        assert_eq!(health_lines(&sound), [("PCIe 5 x16  2.00 kWh".to_owned(), Role::Dim)]);
+        let ill = GpuHealth { nvlinks_active: Some(17), pcie_lanes: Some(8), rows_remap_failed: Some(true), ..sound };
+        let lines = health_lines(&ill);
+        assert_eq!(lines[0], ("memory rows could not be replaced: replace the GPU".to_owned(), Role::Bad));
+        assert_eq!(lines[1], ("NVLink 17 of 18 up".to_owned(), Role::Bad));
+        assert_eq!(lines[2], ("PCIe 5 x8/16  2.00 kWh".to_owned(), Role::Warn));
+        assert_eq!(health_lines(&GpuHealth::default()), []);
+    }
+
+    #[test]
+    fn a_gpu_that_is_idle_is_not_throttled() {
+        let device = |reasons: &[ThrottleReason]| GpuSample { throttle_reasons: Some(reasons.to_vec()), ..GpuSample::default() };
+        assert_eq!(throttled(&device(&[ThrottleReason::Idle, ThrottleReason::SwPowerCap])), "");
+        assert_eq!(throttled(&device(&[ThrottleReason::SwPowerCap, ThrottleReason::HwThermal])), "  THROTTLED: too hot");
     }
 }
