@@ -14,6 +14,9 @@ const NODES_MAX: usize = 1 << 20;
 /// Bytes of all its scalars, aliases followed.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
+/// Brackets in brackets; what libyaml does with each token grows with them.
+const FLOW_DEPTH_MAX: usize = 1_000;
+
 /// What a scalar is by YAML's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scalar {
@@ -70,6 +73,11 @@ impl<'t> Document<'t> {
         let refuse = |message: &str| Err(YamlError { place: Place::default(), message: message.to_owned() });
         if text.len() > BYTES_MAX {
             return refuse("the document is larger than 1 MiB");
+        }
+        // libyaml counts the mark as a column, and what follows would stand right of the rest.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if flow_depth(text) > FLOW_DEPTH_MAX {
+            return refuse("brackets are nested too deep");
         }
         let shape = walk(text, None, None)?;
         let root = walk(text, Some(&shape), None)?;
@@ -135,6 +143,20 @@ impl<'t> Document<'t> {
         let place = self.place(node);
         YamlError { place, message: format!("line {}: {message}", place.line) }
     }
+}
+
+/// The most brackets that are open at once, whether they are YAML's or a text's.
+fn flow_depth(text: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
 }
 
 impl Node {
@@ -400,6 +422,14 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_no_column() {
+        let text = "\u{feff}a:\n- b\nc: d\n";
+        let document = Document::parse(text).unwrap();
+        let Content::Mapping(pairs) = &document.root.content else { panic!("{:?}", document.root) };
+        assert_eq!((pairs.len(), document.place(&pairs[0].0)), (2, Place { line: 1, column: 1 }));
+    }
+
+    #[test]
     fn bombs_and_brackets_end_soon() {
         let laughs = (0..10).fold("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, i| {
             let alias = format!("*a{i}, ");
@@ -408,7 +438,10 @@ mod tests {
         assert!(refused(&laughs).contains("excessive aliasing") || refused(&laughs).contains("repetition limit"), "{}", refused(&laughs));
         let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(100_000));
         assert!(refused(&long).contains("excessive aliasing"), "{}", refused(&long));
-        assert!(refused(&"[".repeat(2_000)).contains("yaml"));
+        assert!(refused(&"[".repeat(1_000)).contains("yaml: line 1"));
+        for bracket in ["[", "{a: "] {
+            assert!(refused(&bracket.repeat(200_000)).contains("nested too deep"));
+        }
         assert!(refused(&" ".repeat(BYTES_MAX + 1)).contains("1 MiB"));
     }
 

@@ -1,18 +1,22 @@
 //! Subscriptions: a snapshot, then every event. One that lags gets a new snapshot, never a hole; nobody waits for it.
 
 use super::Watcher;
-use crate::event::{Envelope, Seq};
+use crate::event::{Envelope, Event, Seq};
 use crate::state::DashState;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Events that a subscriber may lag behind before it gets a snapshot instead.
+/// Events that a subscriber may lag behind before it gets a snapshot instead. One that is large counts for several.
 pub const RING_EVENTS: usize = 16 * 1024;
+/// So many samples of an endpoint take the room of another event.
+const SAMPLES_PER_EVENT: usize = 4;
 
 struct Shared {
     state: DashState,
     ring: VecDeque<Arc<Envelope>>,
+    /// What the events in the ring count for.
+    weight: usize,
     capacity: usize,
     /// No more events will come.
     closed: bool,
@@ -35,7 +39,7 @@ pub enum Delivery {
 
 impl Hub {
     pub fn new(capacity: usize) -> Self {
-        let shared = Shared { state: DashState::default(), ring: VecDeque::new(), capacity: capacity.max(1), closed: false };
+        let shared = Shared { state: DashState::default(), ring: VecDeque::new(), weight: 0, capacity: capacity.max(1), closed: false };
         Self { inner: Arc::new((Mutex::new(shared), Condvar::new())) }
     }
 
@@ -55,10 +59,12 @@ impl Hub {
         if let Some(watcher) = watcher {
             watcher(&envelope, &shared.state);
         }
-        if shared.ring.len() == shared.capacity {
-            shared.ring.pop_front();
-        }
+        shared.weight += weight(&envelope);
         shared.ring.push_back(envelope);
+        while shared.weight > shared.capacity && shared.ring.len() > 1 {
+            let oldest = shared.ring.pop_front();
+            shared.weight -= oldest.map_or(0, |envelope| weight(&envelope));
+        }
         drop(shared);
         self.inner.1.notify_all();
     }
@@ -81,6 +87,14 @@ impl Hub {
     /// A subscription whose first delivery is a snapshot of now.
     pub fn subscribe(&self) -> Subscription {
         Subscription { hub: self.clone(), next: None }
+    }
+}
+
+/// What an event counts for in the ring: an answer of an endpoint has up to thousands of series.
+fn weight(envelope: &Envelope) -> usize {
+    match &envelope.event {
+        Event::TargetScraped(e) => 1 + e.samples.len() / SAMPLES_PER_EVENT,
+        _ => 1,
     }
 }
 

@@ -5,6 +5,8 @@ use crate::event::{AlertNotified, AlertStateChanged, LabelSet, MATCHERS_MAX, Rul
 
 /// Bytes of one text that is only shown.
 const TEXT_BYTES_MAX: usize = 1_024;
+/// Bytes of a label's value where all together are too many.
+const VALUE_BYTES_MAX: usize = 256;
 /// Bytes of an alert's labels and annotations.
 const DETAIL_BYTES_MAX: usize = 8 << 10;
 /// Bytes of all rules' texts; rules behind that are not kept.
@@ -14,10 +16,14 @@ const SILENCE_BYTES_MAX: usize = 8 << 10;
 const NAMES_MAX: usize = 16;
 
 pub fn text(text: &SafeText) -> SafeText {
-    if text.len() <= TEXT_BYTES_MAX {
+    cut(text, TEXT_BYTES_MAX)
+}
+
+fn cut(text: &SafeText, bytes_max: usize) -> SafeText {
+    if text.len() <= bytes_max {
         return text.clone();
     }
-    let end = (0..=TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=bytes_max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     SafeText::from(format!("{}…", &text.as_str()[..end]))
 }
 
@@ -35,7 +41,23 @@ pub fn rule_bytes(info: &RuleInfo) -> usize {
     size_of::<RuleInfo>() + info.name.len() + info.expr.len() + bytes(&info.labels) + bytes(&info.annotations) + threshold
 }
 
-/// Annotations go first, then what else there is to say: rule, state and summary stay.
+/// Labels of a usual size as they are; long values are cut, and what is still too much goes. An alert without any would look like one of the
+/// console itself.
+fn shortened(labels: &LabelSet) -> LabelSet {
+    if bytes(labels) <= DETAIL_BYTES_MAX {
+        return labels.clone();
+    }
+    let mut left = DETAIL_BYTES_MAX;
+    let cut = labels.iter().map(|(name, value)| (text(name), cut(value, VALUE_BYTES_MAX)));
+    cut.take_while(|(name, value)| {
+        let bytes = name.len() + value.len() + 2 * size_of::<SafeText>();
+        left = left.saturating_sub(bytes);
+        left > 0
+    })
+    .collect()
+}
+
+/// Annotations go first, then labels are cut: rule, state and summary stay.
 pub fn change(e: &AlertStateChanged) -> AlertStateChanged {
     let mut kept =
         AlertStateChanged { rule: text(&e.rule), severity: text(&e.severity), summary: text(&e.summary), state: e.state, detail: None };
@@ -44,9 +66,7 @@ pub fn change(e: &AlertStateChanged) -> AlertStateChanged {
         if bytes(&detail.labels) + bytes(&detail.annotations) > DETAIL_BYTES_MAX {
             detail.annotations = LabelSet::default();
         }
-        if bytes(&detail.labels) > DETAIL_BYTES_MAX {
-            kept.detail = None;
-        }
+        detail.labels = shortened(&detail.labels);
     }
     kept
 }

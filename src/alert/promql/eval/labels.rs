@@ -7,6 +7,28 @@ use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+/// Bytes of all label values that one call makes. Values that are put into one another double at each turn.
+const TEXT_BYTES_MAX: usize = 32 << 20;
+/// Making so many bytes costs about what loading a sample does.
+const BYTES_PER_SAMPLE: usize = 64;
+
+/// Room for the values that one call makes.
+struct TextRoom(usize);
+
+impl TextRoom {
+    fn new() -> Self {
+        Self(TEXT_BYTES_MAX)
+    }
+
+    fn take(&mut self, bytes: usize) -> Outcome<()> {
+        match self.0.checked_sub(bytes) {
+            Some(left) => self.0 = left,
+            None => return failed(format!("label values of more than {} MiB would be made", TEXT_BYTES_MAX >> 20)),
+        }
+        Ok(())
+    }
+}
+
 impl<'c> Evaluator<'c> {
     fn text(&self, expr: &'c Expr, t_ms: i64) -> Outcome<&'c [u8]> {
         match self.eval(expr, t_ms)? {
@@ -29,10 +51,18 @@ impl<'c> Evaluator<'c> {
             return failed(format!("invalid regular expression in label_replace(): {}", String::from_utf8_lossy(self.text(regex, t_ms)?)));
         };
         let mut vector = self.vector(vector, t_ms)?;
+        let groups = replacement.matches('$').count();
+        let mut text = TextRoom::new();
         for sample in &mut vector.samples {
             let mut value = String::new();
             match pattern.captures(sample.tags.get(&source)) {
-                Some(found) => found.expand(&replacement, &mut value),
+                Some(found) => {
+                    // No group holds more than the whole.
+                    let bytes_max = found.get(0).map_or(0, |whole| whole.len()).saturating_mul(groups).saturating_add(replacement.len());
+                    text.take(bytes_max)?;
+                    self.budget.spend(bytes_max / BYTES_PER_SAMPLE)?;
+                    found.expand(&replacement, &mut value);
+                }
                 None => continue,
             }
             sample.tags = relabelled(&sample.tags, target, &value);
@@ -48,8 +78,12 @@ impl<'c> Evaluator<'c> {
         let label = |source| self.label(source, "source label name in label_join()", t_ms);
         let sources: Vec<&str> = sources.iter().map(label).collect::<Outcome<_>>()?;
         let mut vector = self.vector(vector, t_ms)?;
+        let mut text = TextRoom::new();
         for sample in &mut vector.samples {
             let values: Vec<&str> = sources.iter().map(|source| sample.tags.get(source)).collect();
+            let bytes = values.iter().map(|value| value.len() + separator.len()).sum();
+            text.take(bytes)?;
+            self.budget.spend(bytes / BYTES_PER_SAMPLE)?;
             sample.tags = relabelled(&sample.tags, target, &values.join(&separator));
         }
         vector.distinct = false;
