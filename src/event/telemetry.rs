@@ -68,6 +68,9 @@ pub struct GpuSample {
     pub clock_memory_mhz: Option<u32>,
     pub ecc_uncorrected_total: Option<u64>,
     pub xid_last: Option<u64>,
+    /// XID errors since sampling began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xid_total: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<GpuProcess>,
     /// Name of a field above that is `None`, and why.

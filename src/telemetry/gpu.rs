@@ -58,6 +58,7 @@ struct Gpu<'nvml> {
     device: Result<Device<'nvml>, NvmlError>,
     events: Result<EventSet<'nvml>, NvmlError>,
     xid_last: Option<u64>,
+    xid_total: u64,
     nvml: &'nvml Nvml,
 }
 
@@ -68,12 +69,12 @@ impl<'nvml> Gpu<'nvml> {
             Ok(device) => listen(nvml, device),
             Err(_) => Err(NvmlError::NotFound),
         };
-        Self { index, device, events, xid_last: None, nvml }
+        Self { index, device, events, xid_last: None, xid_total: 0, nvml }
     }
 
     fn sample(&mut self, own_pid: u32) -> GpuSample {
         if self.device.is_err() {
-            *self = Self { xid_last: self.xid_last, ..Self::open(self.nvml, self.index) };
+            *self = Self { xid_last: self.xid_last, xid_total: self.xid_total, ..Self::open(self.nvml, self.index) };
         }
         let mut reading = Reading { sample: GpuSample { index: self.index, ..GpuSample::default() } };
         match &self.device {
@@ -91,12 +92,18 @@ impl<'nvml> Gpu<'nvml> {
             Ok(events) => {
                 for _ in 0..EVENTS_MAX {
                     match events.wait(0).map(|event| event.event_data) {
-                        Ok(Some(XidError::Value(xid))) => self.xid_last = Some(xid),
-                        Ok(Some(XidError::Unknown) | None) => {}
+                        Ok(Some(error)) => {
+                            self.xid_total += 1;
+                            match error {
+                                XidError::Value(xid) => self.xid_last = Some(xid),
+                                XidError::Unknown => {}
+                            }
+                        }
+                        Ok(None) => {}
                         Err(_) => break,
                     }
                 }
-                reading.sample.xid_last = self.xid_last;
+                (reading.sample.xid_last, reading.sample.xid_total) = (self.xid_last, Some(self.xid_total));
                 if self.xid_last.is_none() {
                     reading.missing("xid_last", "none since sampling began");
                 }

@@ -8,7 +8,7 @@ use crate::metrics::table::Metric;
 
 /// A longer gap between two samples is none of the run's: the machine slept, or samples were dropped.
 const GAP_NS_MAX: u64 = 60_000_000_000;
-const GPU_METRICS: [Metric; 15] = [
+const GPU_METRICS: [Metric; 16] = [
     Metric::Gpus,
     Metric::GpuInfo,
     Metric::GpuLost,
@@ -22,6 +22,7 @@ const GPU_METRICS: [Metric; 15] = [
     Metric::GpuClockMemory,
     Metric::GpuEcc,
     Metric::GpuXid,
+    Metric::GpuXids,
     Metric::GpuProcesses,
     Metric::GpuProcessMemory,
 ];
@@ -29,10 +30,17 @@ const GPU_METRICS: [Metric; 15] = [
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     last_ns: Option<u64>,
+    /// For which all GPUs together were held; unset where none was ever seen.
+    gpu_seconds: Option<f64>,
 }
 
 impl Machine {
-    pub fn sample(&mut self, registry: &mut Registry, names: &mut Names, t_ns: u64, e: &TelemetrySampled) {
+    pub fn gpu_seconds(&self) -> Option<f64> {
+        self.gpu_seconds
+    }
+
+    /// `is_idle`: the run does not run.
+    pub fn sample(&mut self, registry: &mut Registry, names: &mut Names, t_ns: u64, is_idle: bool, e: &TelemetrySampled) {
         let passed_ns = self.last_ns.map_or(0, |last| t_ns.saturating_sub(last).min(GAP_NS_MAX));
         self.last_ns = Some(t_ns);
         host(registry, names, &e.host);
@@ -41,8 +49,13 @@ impl Machine {
             GpuStatus::Unavailable { .. } => {}
             GpuStatus::Devices(devices) => {
                 registry.set(Metric::Gpus, &[], devices.len() as f64);
+                let passed_seconds = seconds(passed_ns);
+                *self.gpu_seconds.get_or_insert(0.0) += passed_seconds * devices.len() as f64;
                 for device in devices {
-                    gpu(registry, names, seconds(passed_ns), device);
+                    gpu(registry, names, passed_seconds, device);
+                    let idle_seconds = if is_idle { passed_seconds } else { 0.0 };
+                    let index = device.index.to_string();
+                    registry.add(Metric::GpuIdle, &[names.bounded("gpu", &index)], idle_seconds);
                 }
             }
         }
@@ -102,6 +115,7 @@ fn gpu(registry: &mut Registry, names: &mut Names, passed_seconds: f64, device: 
         (Metric::GpuClockMemory, hertz(device.clock_memory_mhz)),
         (Metric::GpuEcc, whole(device.ecc_uncorrected_total)),
         (Metric::GpuXid, whole(device.xid_last)),
+        (Metric::GpuXids, whole(device.xid_total)),
     ];
     for (metric, figure) in figures.into_iter().filter_map(|(metric, figure)| figure.map(|figure| (metric, figure))) {
         registry.set(metric, &[gpu], figure);
