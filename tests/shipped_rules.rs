@@ -71,11 +71,12 @@ fn provoke(rows: &[Row]) {
         if names != expected {
             wrong.push(format!("{name} fires {names:?}, not {expected:?}: {found:?}"));
         }
-        match found.get(row.rule) {
-            Some(said) if said.description.contains(row.says) => {}
-            Some(said) => wrong.push(format!("{name} says {:?}, not {:?}", said.description, row.says)),
-            None => {}
+        if let Some(said) = found.get(row.rule).filter(|said| !said.description.contains(row.says)) {
+            wrong.push(format!("{name} says {:?}, not {:?}", said.description, row.says));
         }
+        wrong.extend(
+            found.iter().filter(|(_, said)| said.times > 1).map(|(rule, said)| format!("{name}: {rule} fires {} times", said.times)),
+        );
         let near = row.holds.map(|holds| fired(only(row.rule), &holds())).unwrap_or_default();
         if !near.is_empty() {
             wrong.push(format!("{name} fires where there is no trouble: {near:?}"));

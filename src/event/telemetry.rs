@@ -28,6 +28,9 @@ pub struct HostSample {
     pub network_sent_bytes_per_second: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSample>,
+    /// Events before this one that the recorder has not brought to the disk; unset where nothing is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder_events_behind: Option<u64>,
 }
 
 /// The file system that holds the recordings.

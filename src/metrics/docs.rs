@@ -37,10 +37,6 @@ const MISSING: &[(&str, &str)] = &[
         "its observations have no such field; of an environment whose fields end in `queue_length` and `queue_oldest_age` there are series",
     ),
     (
-        "Lag of the recorder",
-        "its queue has an end and the engine waits for it, so nothing lags for long; no event tells its length. That it fails is `pilothouse_recording_failed`",
-    ),
-    (
         "Share of groups without a spread of rewards",
         "no event tells which episodes are one group: that comes with a trainer that is connected",
     ),

@@ -113,6 +113,8 @@ metrics! {
         SinkFailures = counter "pilothouse_sink_failures_total" "" ["sink"] "SinkFailed";
         /// 1 while the recording can't be written.
         RecordingFailed = gauge "pilothouse_recording_failed" "" [] "AlertStateChanged";
+        /// Events that the recorder had not brought to the disk at the newest sample; no series where nothing is recorded.
+        RecorderBehind = gauge "pilothouse_recorder_events_behind" "" [] "TelemetrySampled";
         /// Samples that the engine had no room for.
         SamplesDropped = counter "pilothouse_samples_dropped_total" "" ["sampler"] "SamplesDropped";
     }

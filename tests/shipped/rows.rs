@@ -247,8 +247,8 @@ pub const LIMITS: &[Row] = &[
     // Of a few episodes nothing can be said.
     Row {
         rule: "SuccessLow",
-        fires: || fed::episodes(40, |_| (false, EpisodeEnding::Terminated)),
-        holds: Some(|| fed::episodes(18, |_| (false, EpisodeEnding::Terminated))),
+        fires: || fed::episodes(21, |_| (false, EpisodeEnding::Terminated)).quiet_s(90),
+        holds: Some(|| fed::episodes(19, |_| (false, EpisodeEnding::Terminated)).quiet_s(300)),
         says: "0% of the episodes",
         also: &[],
     },

@@ -75,6 +75,7 @@ fn host(registry: &mut Registry, names: &mut Names, host: &HostSample) {
         (Metric::ProcessWritten, host.process_written_bytes_per_second),
         (Metric::NetworkReceived, host.network_received_bytes_per_second),
         (Metric::NetworkSent, host.network_sent_bytes_per_second),
+        (Metric::RecorderBehind, whole(host.recorder_events_behind)),
     ];
     figures.into_iter().for_each(|(metric, figure)| registry.set_known(metric, &[], figure));
     let lists = [Metric::HostCore, Metric::DiskAvailable, Metric::DiskSize];
