@@ -149,6 +149,7 @@ fn every_reading_comes_through_with_its_unit() {
         performance_state: Some(0),
         ecc_uncorrected_total: Some(4),
         xid_last: None,
+        xid_total: Some(0),
         processes: vec![
             GpuProcess { pid: own, memory_used_bytes: Some(1 << 20), ours: true },
             GpuProcess { pid: 4242, memory_used_bytes: None, ours: false },
@@ -310,10 +311,14 @@ fn the_last_xid_stays() {
     let standin = StandIn::build(&[]);
     let library = standin.load();
     let mut reader = library.reader();
-    assert_eq!(devices(reader.sample(0))[0].xid_last, None);
+    let mut xid = || {
+        let sample = devices(reader.sample(0)).swap_remove(0);
+        (sample.xid_last, sample.xid_total)
+    };
+    assert_eq!(xid(), (None, Some(0)));
     standin.set("xid=79");
-    assert_eq!(devices(reader.sample(0))[0].xid_last, Some(79));
-    assert_eq!(devices(reader.sample(0))[0].xid_last, Some(79));
+    assert_eq!(xid(), (Some(79), Some(1)));
+    assert_eq!(xid(), (Some(79), Some(1)));
 }
 
 #[test]

@@ -132,6 +132,10 @@ impl Monitor {
         }
         self.heed(&envelope.event, envelope.t_ns);
         self.meter.observe(envelope);
+        if let (Event::RunStarted(_), Some(at_ms)) = (&envelope.event, self.at_ms(envelope.t_ns)) {
+            // Counters stand at 0 before the run: what goes wrong before the first look at them is an increase, too.
+            self.meter.collect(&mut self.store, at_ms.saturating_sub(1));
+        }
     }
 
     /// When the run began, where no event tells; milliseconds since 1970.

@@ -220,7 +220,11 @@ impl Engine {
                     self.request(request);
                 }
             }
-            Input::Fact(event) => {
+            Input::Fact(mut event) => {
+                if let Event::TelemetrySampled(e) = event.as_mut() {
+                    // The sampler can't know it.
+                    e.host.recorder_events_behind = self.journal.events_behind();
+                }
                 self.silences.note(&event);
                 self.append(*event);
             }

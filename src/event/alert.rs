@@ -249,6 +249,9 @@ pub struct TargetScraped {
     pub up: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<SafeText>,
+    /// It answered, and the answer could not be read as metrics.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unreadable: bool,
     pub duration_ns: u64,
     /// Samples that the endpoint gave; `samples` has those that are kept.
     pub samples_total: u32,

@@ -42,6 +42,9 @@ pub struct HostSample {
     pub network_sent_bytes_per_second: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSample>,
+    /// Events before this one that the recorder has not brought to the disk; unset where nothing is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder_events_behind: Option<u64>,
 }
 
 /// The file system that holds the recordings.
@@ -93,6 +96,9 @@ pub struct GpuSample {
     pub performance_state: Option<u8>,
     pub ecc_uncorrected_total: Option<u64>,
     pub xid_last: Option<u64>,
+    /// XID errors since sampling began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xid_total: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<GpuProcess>,
     /// Name of a field above that is `None`, and why.

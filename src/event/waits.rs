@@ -77,11 +77,17 @@ impl Waits {
 
     /// Lanes that wait for it now.
     pub fn lanes_on(&self, on: WaitOn) -> usize {
-        match (self.is_paused, on) {
-            (true, WaitOn::Operator) => self.lanes.len(),
-            (true, _) => 0,
-            (false, on) => self.lanes.values().filter(|w| w.on == on).count(),
+        self.lanes_by()[on.place()]
+    }
+
+    /// The same for each of `WaitOn::ALL`.
+    pub fn lanes_by(&self) -> [usize; 6] {
+        let mut lanes = [0; 6];
+        for waiting in self.lanes.values() {
+            let on = if self.is_paused { WaitOn::Operator } else { waiting.on };
+            lanes[on.place()] += 1;
         }
+        lanes
     }
 
     /// When the oldest wait for it that lasts began.

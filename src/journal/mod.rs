@@ -125,6 +125,11 @@ impl Journal {
         self.recorder.as_ref().map_or(Ok(()), Recorder::commit)
     }
 
+    /// Events that are not on the disk yet; unset where nothing is recorded.
+    pub fn events_behind(&self) -> Option<u64> {
+        self.recorder.as_ref().map(|recorder| self.seq.0.saturating_sub(recorder.committed_upto().0))
+    }
+
     /// Why the recorder can't write, if it can't.
     pub fn recorder_failure(&self) -> Option<String> {
         self.recorder.as_ref().and_then(Recorder::failure)

@@ -3,10 +3,11 @@
 use super::header::Header;
 use super::medium::{self, Create};
 use super::writer::Writer;
-use crate::event::Envelope;
+use crate::event::{Envelope, Seq};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -64,6 +65,7 @@ pub struct Recorder {
     tx: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
     failure: Failure,
+    committed: Arc<AtomicU64>,
     path: PathBuf,
 }
 
@@ -81,7 +83,8 @@ impl Recorder {
     pub(super) fn on(path: &Path, header: &Header, settings: RecorderSettings, create: Create) -> Result<Self, RecordError> {
         let writer = Writer::create(path, header, settings, create)?;
         let commit_interval = settings.commit_interval;
-        let state = Loop { writer, waiting_since: None, failed: false, commit_interval };
+        let committed = Arc::new(AtomicU64::new(0));
+        let state = Loop { writer, waiting_since: None, failed: false, committed: committed.clone(), commit_interval };
         let (tx, rx) = sync_channel(QUEUE_EVENTS);
         let failure = Failure::default();
         let shared = failure.clone();
@@ -93,7 +96,7 @@ impl Recorder {
         };
         let spawned = std::thread::Builder::new().name("recorder".into()).spawn(body);
         let thread = spawned.map_err(|e| RecordError::Open { path: path.to_owned(), reason: e.to_string() })?;
-        Ok(Self { tx: Some(tx), thread: Some(thread), failure, path: path.to_owned() })
+        Ok(Self { tx: Some(tx), thread: Some(thread), failure, committed, path: path.to_owned() })
     }
 
     pub fn path(&self) -> &Path {
@@ -116,6 +119,11 @@ impl Recorder {
 
     pub fn failure(&self) -> Option<String> {
         self.failure.get()
+    }
+
+    /// The newest event that is on the disk; 0 before the first.
+    pub fn committed_upto(&self) -> Seq {
+        Seq(self.committed.load(Ordering::Relaxed))
     }
 }
 
@@ -158,6 +166,8 @@ struct Loop {
     /// When the first event that waits for a commit came, or when a commit last failed.
     waiting_since: Option<Instant>,
     failed: bool,
+    /// Number of the newest event on the disk, for the handle.
+    committed: Arc<AtomicU64>,
     commit_interval: Duration,
 }
 
@@ -209,6 +219,7 @@ impl Loop {
 
     fn commit(&mut self, failure: &Failure) -> Result<(), RecordError> {
         let result = self.writer.commit();
+        self.committed.store(self.writer.committed_upto().0, Ordering::Relaxed);
         self.failed = result.is_err();
         self.waiting_since = self.failed.then(Instant::now);
         failure.set(result.as_ref().err().map(ToString::to_string));
@@ -353,8 +364,9 @@ mod tests {
         assert!(journal.commit().unwrap_err().to_string().contains("reserve"));
         say(&mut journal, "two");
         assert!(journal.commit().unwrap_err().to_string().contains("disk full"));
+        assert_eq!(journal.events_behind(), Some(1));
         journal.commit().unwrap();
-        assert_eq!(journal.recorder_failure(), None);
+        assert_eq!((journal.recorder_failure(), journal.events_behind()), (None, Some(0)));
         end(journal);
         let (seqs, integrity) = read(&path);
         assert_eq!((seqs, integrity.lines()), (vec![1, 2, 3], vec![]));

@@ -91,6 +91,11 @@ impl Writer {
         self.batch.len()
     }
 
+    /// The newest event that is on the disk.
+    pub fn committed_upto(&self) -> Seq {
+        self.committed_upto
+    }
+
     pub fn add(&mut self, envelope: &Envelope) {
         let before = self.batch.len();
         // Our own events always encode; one that did not would leave a hole that the reader names.

@@ -25,22 +25,24 @@ Beside these the store in the process has, as Prometheus would: `up` (this proce
 /// What people ask for and no event tells.
 const MISSING: &[(&str, &str)] = &[
     (
-        "Regret to the oracle, a judge's score",
-        "no event has what the oracle would have done, and there is no judge; `pilothouse_episode_final_reward` is the share of the task that was done",
+        "Regret to the oracle in step rewards, a judge's score",
+        "no event has what the oracle would have earned in the same episode, and there is no judge; the regret in the task that was done is among the expressions",
     ),
-    ("Format errors of direction `input`", "no event tells that what came from a tool or a client could not be read"),
+    (
+        "Format errors of direction `input` by the agent's tools and by clients",
+        "tools and clients are in the process and hand over values, not text; what is read from outside are the metrics of targets",
+    ),
     (
         "Length and oldest age of the environment's queue, in `ops`",
         "its observations have no such field; of an environment whose fields end in `queue_length` and `queue_oldest_age` there are series",
     ),
     (
-        "Lag of the recorder",
-        "its queue has an end and the engine waits for it, so nothing lags for long; no event tells its length. That it fails is `pilothouse_recording_failed`",
+        "Share of groups without a spread of rewards",
+        "no event tells which episodes are one group: that comes with a trainer that is connected",
     ),
-    ("Share of groups without a spread of rewards", "no event tells which episodes are one group"),
     (
         "Off-policy lag in updates",
-        "no event tells the update by which a token was sampled; `pilothouse_policy_staleness_steps` compares checkpoints",
+        "no event tells the update by which a token was sampled: that comes with a trainer that is connected; `pilothouse_policy_staleness_steps` compares checkpoints",
     ),
     ("Latency by quantiles", "histograms are there: `histogram_quantile` makes them for any window"),
     ("Time to first token of scripted agents, and of recordings of earlier builds", "they have no `prefill_ns`"),
@@ -68,6 +70,10 @@ const QUERIES: &[(&str, &str)] = &[
         "sum without(side) (increase(pilothouse_memory_compressed_tokens_total{side=\"before\"}[1h])) / sum without(side) (increase(pilothouse_memory_compressed_tokens_total{side=\"after\"}[1h]))",
     ),
     (
+        "Regret to the oracle: the share of the task that was left undone (the oracle of `ops` does all of it)",
+        "1 - increase(pilothouse_episode_final_reward_sum[1h]) / increase(pilothouse_episode_final_reward_count[1h])",
+    ),
+    (
         "Tokens per success",
         "sum(increase(pilothouse_output_tokens_total[1h])) / sum(increase(pilothouse_episodes_total{verdict=\"success\"}[1h]))",
     ),
@@ -75,7 +81,14 @@ const QUERIES: &[(&str, &str)] = &[
         "GPU-seconds per success",
         "sum(increase(pilothouse_gpu_seconds_total[1h])) / sum(increase(pilothouse_episodes_total{verdict=\"success\"}[1h]))",
     ),
-    ("Whom the run waits for", "sum by (on) (rate(pilothouse_time_seconds_total[5m]))"),
+    (
+        "Share of the GPUs' time that an idle instance cost",
+        "sum(rate(pilothouse_gpu_idle_seconds_total[1h])) / sum(rate(pilothouse_gpu_seconds_total[1h]))",
+    ),
+    (
+        "Whom the run waits for: shares, which add up to 1",
+        "rate(pilothouse_time_seconds_total[5m]) / ignoring(on) group_left() sum without(on) (rate(pilothouse_time_seconds_total[5m]))",
+    ),
     ("Seconds without progress", "time() - pilothouse_last_progress_timestamp_seconds"),
 ];
 

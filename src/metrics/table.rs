@@ -103,6 +103,8 @@ metrics! {
         /// Seconds of all lanes by what they waited for: policy, environment, tool, training, weight_update (no weights to decide with) or
         /// operator (paused, or held by the pace). A wait counts when it is over.
         Time = counter "pilothouse_time_seconds_total" "seconds" ["on"] "PhaseEntered, ToolCallFinished, UpdateCompleted, RunStateChanged";
+        /// Lanes that wait now, by what they wait for; as above.
+        Waiting = gauge "pilothouse_lanes_waiting" "" ["on"] "PhaseEntered, ToolCallFinished, RunStateChanged";
         /// Seconds in which the run held its machine and did not run: starting, paused or ended.
         Idle = counter "pilothouse_idle_seconds_total" "seconds" [] "RunStateChanged, every event";
         /// Lines of the log.
@@ -111,6 +113,8 @@ metrics! {
         SinkFailures = counter "pilothouse_sink_failures_total" "" ["sink"] "SinkFailed";
         /// 1 while the recording can't be written.
         RecordingFailed = gauge "pilothouse_recording_failed" "" [] "AlertStateChanged";
+        /// Events that the recorder had not brought to the disk at the newest sample; no series where nothing is recorded.
+        RecorderBehind = gauge "pilothouse_recorder_events_behind" "" [] "TelemetrySampled";
         /// Samples that the engine had no room for.
         SamplesDropped = counter "pilothouse_samples_dropped_total" "" ["sampler"] "SamplesDropped";
     }
@@ -145,8 +149,9 @@ metrics! {
         ContextLimit = gauge "pilothouse_context_limit_tokens" "" [] "PolicyStateChanged";
         /// Share of the context (and of the KV cache, which is as long) in use, of the lane that has most.
         ContextUsed = gauge "pilothouse_context_used_ratio" "ratio" [] "MessageCompleted, PolicyStateChanged";
-        /// Messages and calls that could not be read, by direction: output is what the agent says.
-        FormatErrors = counter "pilothouse_format_errors_total" "" ["direction", "error_type"] "ToolCallFinished";
+        /// What could not be read, by direction: output is what the agent says (format, unknown_tool, schema), input is what comes from
+        /// other processes (exposition: the metrics of a target).
+        FormatErrors = counter "pilothouse_format_errors_total" "" ["direction", "error_type"] "ToolCallFinished, TargetScraped";
     }
     "Tools and the environment" {
         /// Actions that were carried out or refused.
@@ -195,6 +200,10 @@ metrics! {
         RewardPart = RETURNS "pilothouse_episode_reward_part" "" ["part"] "EpisodeEnded, RunStarted";
         /// Share of decisions whose thought begins with a span of the observation.
         ThoughtFidelity = SHARES "pilothouse_episode_thought_fidelity_ratio" "ratio" [] "EpisodeEnded";
+        /// Tokens that were decoded so far by successes so far; no series before the first success.
+        TokensPerSuccess = gauge "pilothouse_output_tokens_per_success" "" [] "MessageCompleted, EpisodeEnded";
+        /// Seconds in which GPUs were held so far by successes so far; no series before the first success.
+        GpuSecondsPerSuccess = gauge "pilothouse_gpu_seconds_per_success" "" [] "TelemetrySampled, EpisodeEnded";
         /// Reward of a step.
         StepReward = SHARES "pilothouse_step_reward" "" [] "TransitionRecorded";
         /// The critic's newest estimate.
@@ -373,6 +382,8 @@ metrics! {
         GpuEcc = counter "pilothouse_gpu_ecc_uncorrected_errors_total" "" ["gpu"] "TelemetrySampled";
         /// The newest XID error; no series before the first.
         GpuXid = gauge "pilothouse_gpu_last_xid" "" ["gpu"] "TelemetrySampled";
+        /// XID errors since sampling began.
+        GpuXids = counter "pilothouse_gpu_xid_errors_total" "" ["gpu"] "TelemetrySampled";
         /// Processes on the GPU, by owner: ours or others.
         GpuProcesses = gauge "pilothouse_gpu_processes" "" ["gpu", "owner"] "TelemetrySampled";
         /// Memory of the processes on the GPU, by owner.
@@ -457,6 +468,8 @@ metrics! {
         GpuSeconds = counter "pilothouse_gpu_seconds_total" "seconds" ["gpu"] "TelemetrySampled";
         /// The same, times the utilization: GPU-seconds that were used.
         GpuBusy = counter "pilothouse_gpu_busy_seconds_total" "seconds" ["gpu"] "TelemetrySampled";
+        /// Seconds in which the GPU was held and the run did not run (starting, paused, ended): what an idle instance costs.
+        GpuIdle = counter "pilothouse_gpu_idle_seconds_total" "seconds" ["gpu"] "TelemetrySampled, RunStateChanged";
     }
 }
 

@@ -154,10 +154,11 @@ fn request(url: &str, target: &ScrapeTarget) -> Request {
 }
 
 fn scraped(round: &Round, outcome: Result<Response, NetError>, took: Duration) -> TargetScraped {
-    let read = outcome.map_err(|error| error.to_string()).and_then(|response| read(&response, &round.target));
+    let read = outcome.map_err(|error| Unscraped::No(error.to_string())).and_then(|response| read(&response, &round.target));
+    let is_unreadable = matches!(read, Err(Unscraped::Unreadable(_)));
     let (error, (samples_total, samples)) = match read {
         Ok(found) => (None, found),
-        Err(error) => (Some(SafeText::from(error)), (0, Vec::new())),
+        Err(Unscraped::No(error) | Unscraped::Unreadable(error)) => (Some(SafeText::from(error)), (0, Vec::new())),
     };
     TargetScraped {
         job: SafeText::new(&round.target.job),
@@ -165,20 +166,29 @@ fn scraped(round: &Round, outcome: Result<Response, NetError>, took: Duration) -
         url: SafeText::from(crate::net::shown_text(&round.url)),
         up: error.is_none(),
         error,
+        is_unreadable,
         duration_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
         samples_total,
         samples,
     }
 }
 
+/// Why there are no samples, for the operator.
+enum Unscraped {
+    /// It gave no metrics.
+    No(String),
+    /// What it gave are none that can be read.
+    Unreadable(String),
+}
+
 /// How many samples an answer has, and those that are kept, in the order in which they came.
-fn read(response: &Response, target: &ScrapeTarget) -> Result<(u32, Vec<ScrapedSample>), String> {
+fn read(response: &Response, target: &ScrapeTarget) -> Result<(u32, Vec<ScrapedSample>), Unscraped> {
     if response.status != 200 {
-        return Err(format!("it answers with status {}", response.status));
+        return Err(Unscraped::No(format!("it answers with status {}", response.status)));
     }
     // It was asked for none; what is unpacked has no bound.
     if let Some(coding) = response.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
-        return Err(format!("its answer is packed ({coding}), which it was not asked for"));
+        return Err(Unscraped::Unreadable(format!("its answer is packed ({coding}), which it was not asked for")));
     }
     let dialect = Dialect::of_content_type(response.header("content-type"));
     let (mut total, mut kept) = (0, Vec::new());
@@ -188,7 +198,7 @@ fn read(response: &Response, target: &ScrapeTarget) -> Result<(u32, Vec<ScrapedS
             keep(sample, target, &mut kept);
         }
     })
-    .map_err(|error| error.to_string())?;
+    .map_err(|error| Unscraped::Unreadable(error.to_string()))?;
     Ok((total, kept))
 }
 

@@ -7,6 +7,8 @@ use crate::metrics::table::Metric;
 
 const RUN_STATES: [RunState; 5] = [RunState::Starting, RunState::Running, RunState::Paused, RunState::Stepping, RunState::Ended];
 const POLICY_STATES: [PolicyState; 3] = [PolicyState::Loading, PolicyState::Ready, PolicyState::Failed];
+/// As their events name them.
+const SAMPLERS: [&str; 2] = ["telemetry", "scrape"];
 /// Lanes that a run may have from the start; the configuration allows fewer.
 const LANES_AT_START_MAX: u32 = 1024;
 
@@ -94,6 +96,10 @@ impl Meter {
         }
         for error in [ErrorType::Format, ErrorType::UnknownTool, ErrorType::Schema] {
             self.registry.begin(FormatErrors, &["output", word(&error).as_str()]);
+        }
+        self.registry.begin(FormatErrors, &["input", super::targets::UNREADABLE]);
+        for sampler in SAMPLERS {
+            self.registry.begin(SamplesDropped, &[self.names.bounded("sampler", sampler)]);
         }
     }
 
@@ -289,10 +295,24 @@ impl Meter {
             if let Some(fidelity) = e.thought_fidelity {
                 registry.observe(Metric::ThoughtFidelity, &[], fidelity);
             }
+            self.per_success();
         }
         self.memory_bytes();
         self.tools_in_flight();
         self.episodes_running();
+    }
+
+    /// What a success has cost on average so far.
+    fn per_success(&mut self) {
+        let registry = &mut self.registry;
+        let of = |ending: &str| registry.number(Metric::Episodes, &["success", ending]).unwrap_or_default();
+        let successes = of("terminated") + of("truncated");
+        if successes == 0.0 {
+            return;
+        }
+        let tokens = registry.number(Metric::OutputTokens, &[]);
+        registry.set_known(Metric::TokensPerSuccess, &[], tokens.map(|tokens| tokens / successes));
+        registry.set_known(Metric::GpuSecondsPerSuccess, &[], self.machine.gpu_seconds().map(|held| held / successes));
     }
 
     pub(super) fn policy_state(&mut self, e: &PolicyStateChanged) {

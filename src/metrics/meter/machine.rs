@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A longer gap between two samples is none of the run's: the machine slept, or samples were dropped.
 const GAP_NS_MAX: u64 = 60_000_000_000;
-const GPU_METRICS: [Metric; 19] = [
+const GPU_METRICS: [Metric; 20] = [
     Metric::Gpus,
     Metric::GpuInfo,
     Metric::GpuLost,
@@ -23,6 +23,7 @@ const GPU_METRICS: [Metric; 19] = [
     Metric::GpuClockMemory,
     Metric::GpuEcc,
     Metric::GpuXid,
+    Metric::GpuXids,
     Metric::GpuProcesses,
     Metric::GpuProcessMemory,
     Metric::GpuMemoryBusy,
@@ -36,10 +37,17 @@ pub(super) struct Machine {
     last_ns: Option<u64>,
     /// What each GPU told last of what it is asked seldom.
     health: BTreeMap<u32, GpuHealth>,
+    /// For which all GPUs together were held; unset where none was ever seen.
+    gpu_seconds: Option<f64>,
 }
 
 impl Machine {
-    pub fn sample(&mut self, registry: &mut Registry, names: &mut Names, t_ns: u64, e: &TelemetrySampled) {
+    pub fn gpu_seconds(&self) -> Option<f64> {
+        self.gpu_seconds
+    }
+
+    /// `is_idle`: the run does not run.
+    pub fn sample(&mut self, registry: &mut Registry, names: &mut Names, t_ns: u64, is_idle: bool, e: &TelemetrySampled) {
         let passed_ns = self.last_ns.map_or(0, |last| t_ns.saturating_sub(last).min(GAP_NS_MAX));
         self.last_ns = Some(t_ns);
         host(registry, names, &e.host);
@@ -49,9 +57,14 @@ impl Machine {
             GpuStatus::Unavailable { .. } => self.health.clear(),
             GpuStatus::Devices(devices) => {
                 registry.set(Metric::Gpus, &[], devices.len() as f64);
+                let passed_seconds = seconds(passed_ns);
+                *self.gpu_seconds.get_or_insert(0.0) += passed_seconds * devices.len() as f64;
                 for device in devices {
-                    gpu(registry, names, seconds(passed_ns), device);
+                    gpu(registry, names, passed_seconds, device);
                     self.health(registry, names, device);
+                    let idle_seconds = if is_idle { passed_seconds } else { 0.0 };
+                    let index = device.index.to_string();
+                    registry.add(Metric::GpuIdle, &[names.bounded("gpu", &index)], idle_seconds);
                 }
             }
         }
@@ -92,6 +105,7 @@ fn host(registry: &mut Registry, names: &mut Names, host: &HostSample) {
         (Metric::ProcessWritten, host.process_written_bytes_per_second),
         (Metric::NetworkReceived, host.network_received_bytes_per_second),
         (Metric::NetworkSent, host.network_sent_bytes_per_second),
+        (Metric::RecorderBehind, whole(host.recorder_events_behind)),
     ];
     figures.into_iter().for_each(|(metric, figure)| registry.set_known(metric, &[], figure));
     let lists = [Metric::HostCore, Metric::DiskAvailable, Metric::DiskSize];
@@ -135,6 +149,7 @@ fn gpu(registry: &mut Registry, names: &mut Names, passed_seconds: f64, device: 
         (Metric::GpuMemoryBusy, device.memory_utilization_ratio),
         (Metric::GpuClockGraphics, hertz(device.clock_graphics_mhz)),
         (Metric::GpuPerformanceState, device.performance_state.map(f64::from)),
+        (Metric::GpuXids, whole(device.xid_total)),
     ];
     for (metric, figure) in figures.into_iter().filter_map(|(metric, figure)| figure.map(|figure| (metric, figure))) {
         registry.set(metric, &[gpu], figure);

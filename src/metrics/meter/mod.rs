@@ -119,19 +119,27 @@ impl Meter {
     fn passes(&mut self, t_ns: u64) {
         let passed_ns = t_ns.saturating_sub(self.t_ns);
         self.t_ns = self.t_ns.max(t_ns);
-        match self.run_state {
-            RunState::Starting | RunState::Paused | RunState::Ended => self.registry.add(Metric::Idle, &[], seconds(passed_ns)),
-            RunState::Running | RunState::Stepping => {}
+        if self.is_idle() {
+            self.registry.add(Metric::Idle, &[], seconds(passed_ns));
         }
         if self.run_state == RunState::Paused {
             self.paused_ns += passed_ns;
         }
     }
 
+    /// The run holds its machine and does not run.
+    fn is_idle(&self) -> bool {
+        match self.run_state {
+            RunState::Starting | RunState::Paused | RunState::Ended => true,
+            RunState::Running | RunState::Stepping => false,
+        }
+    }
+
     fn waits(&mut self, envelope: &Envelope) {
         self.waits.observe(envelope);
-        for on in WaitOn::ALL {
+        for (on, lanes) in WaitOn::ALL.into_iter().zip(self.waits.lanes_by()) {
             self.registry.set(Metric::Time, &[on.name()], seconds(self.waits.total_ns(on)));
+            self.registry.set(Metric::Waiting, &[on.name()], lanes as f64);
         }
     }
 
@@ -170,7 +178,8 @@ impl Meter {
             Event::UpdateCompleted(e) => self.update(t_ns, e),
             Event::EvaluationCompleted(e) => self.evaluation(e),
             Event::TelemetrySampled(e) => {
-                self.machine.sample(&mut self.registry, &mut self.names, t_ns, e);
+                let is_idle = self.is_idle();
+                self.machine.sample(&mut self.registry, &mut self.names, t_ns, is_idle, e);
             }
             Event::TargetScraped(e) => {
                 let at_ms = self.time_ms(t_ns);

@@ -15,6 +15,9 @@ const AHEAD_MS_MAX: i64 = 600_000;
 /// What is said of a scrape itself.
 const ABOUT: [&str; 4] = ["up", "scrape_duration_seconds", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling"];
 
+/// What is wrong with metrics that can't be read, among format errors.
+pub(super) const UNREADABLE: &str = "exposition";
+
 #[derive(Debug)]
 struct Scrape {
     at_ms: i64,
@@ -62,6 +65,9 @@ impl Targets {
         let of = [names.bounded("target_job", e.job.as_str()), names.bounded("target_instance", e.instance.as_str())];
         registry.set(Metric::TargetUp, &of, f64::from(u8::from(e.up)));
         registry.add(Metric::Scrapes, &[of[0], of[1], outcome(e.up)], 1.0);
+        if e.is_unreadable {
+            registry.add(Metric::FormatErrors, &["input", UNREADABLE], 1.0);
+        }
         let Some(at_ms) = at_ms.filter(|_| self.keep) else { return };
         self.pending_samples += e.samples.len();
         self.pending.push_back(Scrape {

@@ -153,6 +153,7 @@ fn scrape(up: bool, samples: &[Given<'_>]) -> TargetScraped {
         url: "".into(),
         up,
         error: None,
+        is_unreadable: false,
         duration_ns: 5_000_000,
         samples_total: samples.len() as u32,
         samples: samples.collect(),
@@ -272,4 +273,67 @@ fn every_family_is_named_as_prometheus_wants_it() {
             assert!(ends.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
         }
     }
+}
+
+#[test]
+fn what_a_success_costs_is_told_from_the_first_one_on_and_idle_gpus_are_counted() {
+    let mut run = Run::new();
+    let sample = || {
+        let gpu = |index| GpuSample { index, xid_total: Some(0), ..GpuSample::default() };
+        TelemetrySampled { host: HostSample::default(), gpu: GpuStatus::Devices(vec![gpu(0), gpu(1)]) }
+    };
+    let ended = |success| EpisodeEnded {
+        ending: EpisodeEnding::Terminated,
+        episode_return: 1.0,
+        final_reward: 1.0,
+        hybrid: 1.0,
+        success,
+        length: 1,
+        tool_errors: 0,
+        thought_fidelity: None,
+        truth: "".into(),
+    };
+    let told = |run: &Run, name: &str, labels: &[(&str, &str)]| {
+        let (mut meter, mut store) = (run.meter(), Store::default());
+        meter.collect(&mut store, START_MS + 60_000);
+        value(&store, name, labels, START_MS + 60_000)
+    };
+    run.say(sample());
+    // Two GPUs are held for ten seconds before it runs, and for twenty while it does.
+    run.after(10_000, sample());
+    run.say(RunStateChanged { state: RunState::Running, reason: "".into() });
+    run.decision("restart", None);
+    run.decision("restart", None);
+    run.after(20_000 - 2 * 581, sample());
+    run.say(ended(false));
+    assert_eq!(told(&run, "pilothouse_output_tokens_per_success", &[]), None);
+    run.say(ended(true));
+    run.say(ended(true));
+    assert_eq!(told(&run, "pilothouse_output_tokens_per_success", &[]), Some(3.0));
+    assert_eq!(told(&run, "pilothouse_gpu_seconds_per_success", &[]), Some(30.0));
+    assert_eq!(told(&run, "pilothouse_gpu_idle_seconds_total", &[("gpu", "1")]), Some(10.0));
+    assert_eq!(told(&run, "pilothouse_gpu_seconds_total", &[("gpu", "1")]), Some(30.0));
+    assert_eq!(told(&run, "pilothouse_gpu_xid_errors_total", &[("gpu", "0")]), Some(0.0));
+}
+
+#[test]
+fn who_waits_is_told_and_metrics_that_cannot_be_read_are_format_errors() {
+    let mut run = Run::new();
+    let inputs = [("direction", "input"), ("error_type", "exposition")];
+    let told = |run: &Run, name: &str, labels: &[(&str, &str)]| {
+        let (mut meter, mut store) = (run.meter(), Store::default());
+        meter.collect(&mut store, START_MS + 60_000);
+        value(&store, name, labels, START_MS + 60_000)
+    };
+    assert_eq!(told(&run, "pilothouse_format_errors_total", &inputs), Some(0.0));
+    assert_eq!(told(&run, "pilothouse_samples_dropped_total", &[("sampler", "telemetry")]), Some(0.0));
+    run.say(RunStateChanged { state: RunState::Running, reason: "".into() });
+    run.say(PhaseEntered { phase: Phase::Think });
+    assert_eq!(told(&run, "pilothouse_lanes_waiting", &[("on", "policy")]), Some(1.0));
+    run.after(1_000, RunStateChanged { state: RunState::Paused, reason: "".into() });
+    assert_eq!(told(&run, "pilothouse_lanes_waiting", &[("on", "policy")]), Some(0.0));
+    assert_eq!(told(&run, "pilothouse_lanes_waiting", &[("on", "operator")]), Some(1.0));
+    run.say(TargetScraped { is_unreadable: true, ..scrape(false, &[]) });
+    run.say(scrape(false, &[]));
+    assert_eq!(told(&run, "pilothouse_format_errors_total", &inputs), Some(1.0));
 }

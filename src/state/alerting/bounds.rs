@@ -93,6 +93,7 @@ pub fn target(e: &TargetScraped) -> TargetScraped {
         url: text(&e.url),
         up: e.up,
         error: e.error.as_ref().map(text),
+        is_unreadable: e.is_unreadable,
         duration_ns: e.duration_ns,
         samples_total: e.samples_total,
         samples: Vec::new(),

@@ -73,6 +73,7 @@ struct Gpu<'nvml> {
     device: Result<Device<'nvml>, NvmlError>,
     events: Result<EventSet<'nvml>, NvmlError>,
     xid_last: Option<u64>,
+    xid_total: u64,
     /// Calls that this device has refused.
     refused: Refused,
     nvml: &'nvml Nvml,
@@ -85,12 +86,12 @@ impl<'nvml> Gpu<'nvml> {
             Ok(device) => listen(nvml, device),
             Err(_) => Err(NvmlError::NotFound),
         };
-        Self { index, device, events, xid_last: None, refused: Refused::default(), nvml }
+        Self { index, device, events, xid_last: None, xid_total: 0, refused: Refused::default(), nvml }
     }
 
     fn sample(&mut self, own_pid: u32, now_ns: u64, asks_health: bool) -> GpuSample {
         if self.device.is_err() {
-            *self = Self { xid_last: self.xid_last, ..Self::open(self.nvml, self.index) };
+            *self = Self { xid_last: self.xid_last, xid_total: self.xid_total, ..Self::open(self.nvml, self.index) };
         }
         let mut sample = GpuSample { index: self.index, ..GpuSample::default() };
         let device = match &self.device {
@@ -115,12 +116,18 @@ impl<'nvml> Gpu<'nvml> {
             Ok(events) => {
                 for _ in 0..EVENTS_MAX {
                     match events.wait(0).map(|event| event.event_data) {
-                        Ok(Some(XidError::Value(xid))) => self.xid_last = Some(xid),
-                        Ok(Some(XidError::Unknown) | None) => {}
+                        Ok(Some(error)) => {
+                            self.xid_total += 1;
+                            match error {
+                                XidError::Value(xid) => self.xid_last = Some(xid),
+                                XidError::Unknown => {}
+                            }
+                        }
+                        Ok(None) => {}
                         Err(_) => break,
                     }
                 }
-                sample.xid_last = self.xid_last;
+                (sample.xid_last, sample.xid_total) = (self.xid_last, Some(self.xid_total));
                 if self.xid_last.is_none() {
                     sample.missing.push(("xid_last".into(), "none since sampling began".into()));
                 }
