@@ -4,6 +4,7 @@ mod forms;
 mod hands;
 mod rules;
 mod seats;
+mod silences;
 
 use super::actions::{Action, Group};
 use super::backstage::{Ask, Backstage, collect};
@@ -23,6 +24,7 @@ use super::palette::Palette;
 use super::replies::{ASK_BACKGROUND, Replies};
 use super::screen::{Pacer, Screen};
 use super::session::{self, Said, Session};
+use super::silence_form::SilenceForm;
 use super::still::Still;
 use super::terminal::{Incoming, Taken, ask_ambiguous_width, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
 use super::theme::{Caps, ThemeError, Tier};
@@ -136,6 +138,8 @@ pub enum Open {
     Confirm(Box<Confirm>, Line),
     /// The editor of a decision.
     Form(Box<Form>),
+    /// The form of a silence.
+    Silence(Box<SilenceForm>),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -615,6 +619,7 @@ impl App {
                 Effect::EditPending => self.edit_pending(),
                 Effect::EditFork => self.edit_fork(),
                 Effect::EditRules => self.edit_rules(),
+                Effect::OpenSilence(form) => self.open = Open::Silence(form),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => self.ask(ask),

@@ -176,6 +176,7 @@ impl Action {
             | Action::Acknowledge
             | Action::Silence
             | Action::Unsilence
+            | Action::ExtendSilence
             | Action::DryRun
             | Action::EditRules
             | Action::Runbook

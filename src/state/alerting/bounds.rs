@@ -1,10 +1,16 @@
 //! What a row may take: a recording says what it likes, and the state stays small.
 
 use super::Alerting;
-use crate::event::{AlertNotified, AlertStateChanged, LabelSet, MATCHERS_MAX, RuleInfo, SafeText, Silence, TargetScraped};
+use crate::event::{
+    AlertNotified, AlertStateChanged, FurtherThreshold, LabelSet, MATCHERS_MAX, RuleInfo, RuleReading, SafeText, Silence, TargetScraped,
+    UnknownSeries,
+};
 
 /// Bytes of one text that is only shown.
 const TEXT_BYTES_MAX: usize = 1_024;
+const FEW_BYTES_MAX: usize = 96;
+/// Conditions of a rule behind the first one.
+const FURTHER_MAX: usize = 8;
 /// Bytes of an alert's labels and annotations.
 const DETAIL_BYTES_MAX: usize = 8 << 10;
 /// Bytes of all rules' texts; rules behind that are not kept.
@@ -14,10 +20,19 @@ const SILENCE_BYTES_MAX: usize = 8 << 10;
 const NAMES_MAX: usize = 16;
 
 pub fn text(text: &SafeText) -> SafeText {
-    if text.len() <= TEXT_BYTES_MAX {
+    cut(text, TEXT_BYTES_MAX)
+}
+
+/// Of a text that there are many of.
+pub fn few(text: &SafeText) -> SafeText {
+    cut(text, FEW_BYTES_MAX)
+}
+
+fn cut(text: &SafeText, bytes_max: usize) -> SafeText {
+    if text.len() <= bytes_max {
         return text.clone();
     }
-    let end = (0..=TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=bytes_max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     SafeText::from(format!("{}…", &text.as_str()[..end]))
 }
 
@@ -31,8 +46,17 @@ pub fn labels(labels: &LabelSet) -> LabelSet {
 }
 
 pub fn rule_bytes(info: &RuleInfo) -> usize {
-    let threshold = info.threshold.as_ref().map_or(0, |t| t.left.len() + t.operator.len());
+    let thresholds = info.threshold.iter().chain(info.further.iter().map(|f| &f.threshold));
+    let threshold: usize = thresholds.map(|t| size_of::<FurtherThreshold>() + t.left.len() + t.operator.len()).sum();
     size_of::<RuleInfo>() + info.name.len() + info.expr.len() + bytes(&info.labels) + bytes(&info.annotations) + threshold
+}
+
+pub fn reading(e: &RuleReading) -> RuleReading {
+    let mut kept = e.clone();
+    kept.error = e.error.as_ref().map(text);
+    kept.further.truncate(FURTHER_MAX);
+    kept.unknown = e.unknown.as_ref().map(|u| UnknownSeries { name: text(&u.name), near: u.near.as_ref().map(text) });
+    kept
 }
 
 /// Annotations go first, then what else there is to say: rule, state and summary stay.

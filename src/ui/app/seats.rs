@@ -71,7 +71,7 @@ impl App {
         self.desk.hits.forget();
         (self.form_waits, self.form_sent, self.form_kept) = (None, None, None);
         self.carried.clear();
-        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit | Open::Form(_)) {
+        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit | Open::Form(_) | Open::Silence(_)) {
             self.open = Open::Nothing;
         }
     }

@@ -1,7 +1,5 @@
 //! The left side of a rule over time, with its threshold.
 
-use super::value::of_left;
-use crate::event::Threshold;
 use crate::state::{DashState, RuleRow};
 use crate::ui::widgets::{Canvas, Chart, Extent, Line, Point, Scale, Window, columns_of, format};
 
@@ -48,9 +46,4 @@ fn points(rule: &RuleRow, now_t_ns: u64) -> Vec<Point> {
         gap = false;
     }
     points
-}
-
-/// What the dashed line is.
-pub fn threshold_words(threshold: &Threshold) -> String {
-    format!("{} {}", threshold.operator, of_left(Some(threshold), threshold.number))
 }

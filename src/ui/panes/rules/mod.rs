@@ -9,10 +9,13 @@ mod silences;
 mod value;
 
 pub use detail::{draw as draw_detail, scroll_max as detail_scroll_max};
-pub use hands::{acknowledge, dry_run, edit, file, group, open, runbook, silence, test, toggle, unsilence};
-pub use list::draw as draw_list;
+pub use hands::{
+    acknowledge, dry_run, duration_ms, duration_words, edit, edit_silence, extend, file, group, open, runbook, silence, test, toggle,
+    unsilence,
+};
+pub use list::{click as click_list, draw as draw_list, severity_mark};
 pub use page::{draw as draw_page, lines as page_lines};
-pub use silences::{draw as draw_silences, lines as silence_lines};
+pub use silences::{click as click_silence, draw as draw_silences, hushed, scroll as scroll_silences};
 pub use value::{clock, compared};
 
 use super::Motion;
@@ -56,6 +59,8 @@ pub enum RuleSort {
     State,
     Severity,
     Name,
+    /// What came into its state last first.
+    Since,
     /// As the file has them.
     File,
 }
@@ -65,7 +70,8 @@ impl RuleSort {
         match self {
             RuleSort::State => RuleSort::Severity,
             RuleSort::Severity => RuleSort::Name,
-            RuleSort::Name => RuleSort::File,
+            RuleSort::Name => RuleSort::Since,
+            RuleSort::Since => RuleSort::File,
             RuleSort::File => RuleSort::State,
         }
     }
@@ -75,6 +81,7 @@ impl RuleSort {
             RuleSort::State => tr!("state, age"),
             RuleSort::Severity => tr!("severity"),
             RuleSort::Name => tr!("name"),
+            RuleSort::Since => tr!("age"),
             RuleSort::File => tr!("file"),
         }
     }
@@ -89,6 +96,8 @@ pub enum RuleGrouping {
     Severity,
     /// The groups of the file.
     Group,
+    /// What its alerts are of.
+    Instance,
 }
 
 impl RuleGrouping {
@@ -97,6 +106,7 @@ impl RuleGrouping {
             RuleGrouping::None => tr!("none"),
             RuleGrouping::Severity => tr!("severity"),
             RuleGrouping::Group => tr!("group"),
+            RuleGrouping::Instance => tr!("instance"),
         }
     }
 
@@ -106,6 +116,7 @@ impl RuleGrouping {
             RuleGrouping::None => None,
             RuleGrouping::Severity => Some(if item.severity.is_empty() { tr!("no severity") } else { item.severity.to_string() }),
             RuleGrouping::Group => Some(item.rule.map_or_else(|| tr!("the console itself"), |r| r.group.to_string())),
+            RuleGrouping::Instance => Some(instance(item).unwrap_or_else(|| tr!("no instance"))),
         }
     }
 }
@@ -135,8 +146,18 @@ impl RulesView {
     }
 }
 
+/// The instance that a rule's alerts are of; of several, how many.
+fn instance(item: &Item<'_>) -> Option<String> {
+    let of = |alert: &&crate::state::AlertRow| alert.change.detail.as_ref().and_then(|d| d.labels.get("instance")).map(ToString::to_string);
+    let all: std::collections::BTreeSet<String> = item.alerts.iter().filter_map(of).collect();
+    match all.len() {
+        0 | 1 => all.into_iter().next(),
+        n => Some(tr!("{n} instances", n = n)),
+    }
+}
+
 /// How much a severity matters: known words first.
-fn weight(severity: &str) -> u8 {
+pub fn weight(severity: &str) -> u8 {
     match severity {
         "critical" | "crit" | "page" => 0,
         "warning" | "warn" => 1,
@@ -160,12 +181,17 @@ pub fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Item<'s>> {
         RuleSort::State => {}
         RuleSort::Severity => shown.sort_by_key(|i| weight(i.severity)),
         RuleSort::Name => shown.sort_by(|a, b| a.name.cmp(b.name)),
+        RuleSort::Since => shown.sort_by_key(|i| std::cmp::Reverse(i.since_t_ns)),
         RuleSort::File => shown.sort_by_key(|i| i.place),
     }
     match options.grouping {
         RuleGrouping::None => {}
         RuleGrouping::Severity => shown.sort_by_key(|i| weight(i.severity)),
         RuleGrouping::Group => shown.sort_by_key(|i| i.place),
+        RuleGrouping::Instance => shown.sort_by_key(|i| {
+            let instance = instance(i);
+            (instance.is_none(), instance)
+        }),
     }
     shown
 }
