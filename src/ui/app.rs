@@ -186,8 +186,8 @@ struct App {
     /// An outside editor is to have what stands in it.
     outside: bool,
     /// The rule file that an outside editor is to have, and its text; and what it left that is not right yet.
-    rules_outside: Option<(String, String)>,
-    rules_draft: Option<(String, String)>,
+    rules_outside: Option<rules::RulesDraft>,
+    rules_draft: Option<rules::RulesDraft>,
     /// For the terminal, beside the picture.
     outbox: Vec<u8>,
     still: Still,

@@ -46,7 +46,7 @@ impl Backstage for Stage {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         self.asked.lock().unwrap().push(ask.clone());
         match ask {
-            Ask::Bench(_) | Ask::CancelBench | Ask::CancelDiff | Ask::Fork { .. } | Ask::Bundle { .. } | Ask::DryRun { .. } => {}
+            Ask::Bench(_) | Ask::CancelBench | Ask::CancelDiff | Ask::Fork { .. } | Ask::Bundle { .. } | Ask::DryRun(_) => {}
             Ask::Diff(ask) => {
                 let sides = diff::resolved(&ask, Some(&file("success")))?;
                 let compared = diff::compared(sides, &|| false);

@@ -346,7 +346,9 @@ mod tests {
     }
 
     fn type_in(form: &mut SilenceForm, text: &str) {
-        text.chars().for_each(|c| drop(press(form, KeyCode::Char(c))));
+        for c in text.chars() {
+            press(form, KeyCode::Char(c));
+        }
     }
 
     fn form() -> SilenceForm {

@@ -80,6 +80,8 @@ pub enum ReplayEffect {
         forward: bool,
     },
     SeekStep(LaneId, EpisodeId, StepIndex),
+    /// To an event, and to its lane.
+    SeekEvent(Seq),
 }
 
 /// A command that changes what runs: it is sent only when verb and name were typed. Danger is slow.

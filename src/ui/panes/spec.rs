@@ -237,6 +237,22 @@ impl PaneId {
                 records: |s| records::all(s.state.alerting.silences.iter()),
                 ..pane("Silences", || tr!("silences"), rules::draw_silences)
             },
+            PaneId::Trial => PaneSpec {
+                scopes: &[Scope::List],
+                travel: Travel::Own(rules::scroll_choice),
+                click: rules::click_choice,
+                open: rules::open_choice,
+                ..pane("Try on", || tr!("try"), rules::draw_choice)
+            },
+            PaneId::TrialFound => PaneSpec {
+                scopes: &[Scope::List],
+                travel: Travel::Own(rules::scroll_found),
+                click: rules::click_found,
+                open: rules::open_found,
+                records: |s| Ok(rules::dry_records(s.desk)),
+                in_view: |_, s| Some(s.view.rules.trial.found_at),
+                ..pane("Dry run", || tr!("dry run"), rules::draw_found)
+            },
             PaneId::Runbook => PaneSpec {
                 travel: Travel::Lines(|s, glyphs, _, (width, height)| {
                     lines::scroll_max(rules::page_lines(s.view, width, glyphs).len(), height)

@@ -1,15 +1,15 @@
 //! What an operator does to alerts: see to them, silence them, try rules, edit them, read the runbook.
 
 use super::detail::fired_at;
-use super::{Class, RuleGrouping, View, chosen, silences};
-use crate::event::{Command, SafeText, Seq, Silence, SilenceKind, SilenceMatcher};
+use super::{Class, RuleGrouping, View, chosen, dry, silences};
+use crate::event::{Command, SafeText, Silence, SilenceKind, SilenceMatcher};
 use crate::state::{DashState, Stand};
-use crate::ui::backstage::Ask;
+use crate::ui::backstage::{Ask, OpenAt};
 use crate::ui::lang::tr;
 use crate::ui::panes::alerts::{Item, items};
 use crate::ui::runbooks;
 use crate::ui::silence_form::{Purpose, SILENCE_MS_MAX, SilenceForm};
-use crate::ui::update::{Effect, Facts};
+use crate::ui::update::{Effect, Facts, ReplayEffect};
 use crate::ui::view::{PaneId, ScreenId};
 
 /// How long an acknowledgement holds where nothing else is configured: somebody who sees to it comes back to it.
@@ -230,17 +230,13 @@ pub fn edit_silence(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     vec![Effect::OpenSilence(Box::new(SilenceForm::of(id, &row.silence, now)))]
 }
 
-/// `D`, or `:dry-run [RECORDING]`: the rule under the cursor, on the open recording or on one that is named.
-pub fn dry_run(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+/// `D` asks on which recording the rule under the cursor is to be tried; `:dry-run RECORDING` says so.
+pub fn dry_run(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     let rule = chosen(facts.state, view).filter(|i| i.rule.is_some()).map(|i| i.name.to_owned());
-    ask_dry_run(rule, argument, facts)
-}
-
-fn ask_dry_run(rule: Option<String>, recording: &str, facts: &Facts<'_>) -> Vec<Effect> {
-    let own = facts.playback.map(|p| p.name.clone());
-    let named = (!recording.is_empty()).then(|| recording.to_owned());
-    let file = facts.state.alerting.file.to_string();
-    vec![Effect::Ask(Ask::DryRun { rule, recording: named.or(own), file })]
+    if argument.is_empty() {
+        return dry::choose(rule, view);
+    }
+    dry::ask(rule, Some(argument.to_owned()), view, facts)
 }
 
 /// `:alert NAME` goes to a rule; `:alert test NAME [RECORDING]` tries it.
@@ -249,12 +245,15 @@ pub fn test(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match (words.next(), words.next()) {
         (Some("test"), Some(name)) => {
             let name = name.to_owned();
-            let recording = words.next().unwrap_or_default().to_owned();
+            let recording = words.next().map(str::to_owned);
             let found = find(&name, view, facts);
             if !found.is_empty() {
                 return found;
             }
-            ask_dry_run(Some(name), &recording, facts)
+            match recording {
+                None => dry::choose(Some(name), view),
+                recording => dry::ask(Some(name), recording, view, facts),
+            }
         }
         (Some("test"), None) => dry_run("", view, facts),
         (Some(name), _) => find(name, view, facts),
@@ -315,11 +314,16 @@ pub fn group(argument: &str, view: &mut View) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Enter on a rule: on the live screen and from the list, the rule in full; from there the event that fired.
+/// Enter on a rule: on the live screen its place in the list; there the event at which it fired, or the rule in full where that is not in view.
 pub fn open(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match (view.screen, view.focus) {
         (ScreenId::Alerts, PaneId::RuleDetail) => to_event(view, facts),
         (ScreenId::Alerts, _) => {
+            let is_in_view = crate::ui::panes::inside(view, facts.area, PaneId::RuleDetail).is_some();
+            let has_fired = chosen(facts.state, view).as_ref().and_then(fired_at).is_some();
+            if is_in_view && has_fired {
+                return to_event(view, facts);
+            }
             view.focus = PaneId::RuleDetail;
             Vec::new()
         }
@@ -349,16 +353,14 @@ fn to_event(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match facts.playback {
         Some(_) => {
             view.go(ScreenId::Replay);
-            vec![Effect::Seek(seq)]
+            view.marks.insert(seq);
+            vec![Effect::Replay(ReplayEffect::SeekEvent(seq)), Effect::Notice(tr!("event {seq} is marked m", seq = seq))]
         }
-        None => vec![Effect::Ask(Ask::Open { path: None, at: episode_at(facts.state, seq) })],
+        None => vec![
+            Effect::Notice(tr!("opening event {seq} in this run's recording", seq = seq)),
+            Effect::Ask(Ask::Open { path: None, at: Some(OpenAt::Event { seq, is_marked: true }) }),
+        ],
     }
-}
-
-/// The episode that went on when this event came, as far as it is still known.
-fn episode_at(state: &DashState, seq: Seq) -> Option<(crate::event::LaneId, crate::event::EpisodeId)> {
-    let ended = state.episodes.iter().find(|e| e.seq >= seq).map(|e| (e.lane, e.episode));
-    ended.or_else(|| state.lanes.iter().next().map(|(lane, l)| (*lane, l.episode.episode)))
 }
 
 /// `r`: the runbook of the rule, above the panes.

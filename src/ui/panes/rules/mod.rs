@@ -2,6 +2,7 @@
 
 mod curve;
 mod detail;
+mod dry;
 mod hands;
 mod list;
 mod page;
@@ -9,6 +10,9 @@ mod silences;
 mod value;
 
 pub use detail::{draw as draw_detail, scroll_max as detail_scroll_max};
+pub use dry::{
+    Trial, click_choice, click_found, draw_choice, draw_found, open_choice, open_found, records as dry_records, scroll_choice, scroll_found,
+};
 pub use hands::{
     acknowledge, dry_run, duration_ms, duration_words, edit, edit_silence, extend, file, group, open, runbook, silence, test, toggle,
     unsilence,
@@ -133,6 +137,7 @@ pub struct RulesView {
     pub hidden: Vec<Class>,
     /// The silence under the cursor of pane 3.
     pub silence: Option<String>,
+    pub trial: Trial,
     /// The runbook that is open above the panes: what names it, and its text.
     pub page: Option<(String, String)>,
 }
