@@ -217,6 +217,7 @@ pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options:
     let (columns, keys) = if measures { ask_ambiguous_width() } else { Default::default() };
     look.caps.ambiguous_width = columns.unwrap_or(look.caps.ambiguous_width);
     let mut app = App::new(source, backstage, options, look);
+    app.desk.operator = ["USER", "LOGNAME"].iter().find_map(|name| var(name).filter(|value| !value.trim().is_empty()));
     app.resume();
     keys.into_iter().for_each(|key| app.incoming(Incoming::Terminal(key)));
     let asks = app.look.goes_by_background() && answers;

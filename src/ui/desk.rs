@@ -34,6 +34,8 @@ pub struct Desk {
     pub opened: Vec<Opened>,
     /// A run that goes on from the recording, and was not yet sat down to.
     pub forked: Option<Forked>,
+    /// Who is at this console; unset where the environment does not say.
+    pub operator: Option<String>,
     /// How long an acknowledgement holds; unset takes half an hour.
     pub acknowledge_minutes: Option<u32>,
     /// The last dry run, and what it came to; unset while it goes on.

@@ -472,6 +472,8 @@ fn an_episode_that_went_on_takes_its_new_place_and_while_more_is_read_nothing_is
     assert!(Arc::ptr_eq(&order(&app), &here));
 }
 
+#[path = "app/alert_tests.rs"]
+mod alerts;
 #[path = "app/place_tests.rs"]
 mod places;
 #[path = "app/seat_tests.rs"]

@@ -151,13 +151,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
             view.go(screen);
             match screen {
                 ScreenId::Checkpoints => panes::checkpoints::enter(view, facts),
-                ScreenId::Live
-                | ScreenId::Replay
-                | ScreenId::Alerts
-                | ScreenId::Training
-                | ScreenId::Memory
-                | ScreenId::Log
-                | ScreenId::Diff => Vec::new(),
+                ScreenId::Alerts => rules::enter(view, facts),
+                ScreenId::Live | ScreenId::Replay | ScreenId::Training | ScreenId::Memory | ScreenId::Log | ScreenId::Diff => Vec::new(),
             }
         }
         Action::Search => vec![Effect::OpenSearch],

@@ -69,3 +69,69 @@ fn nearest(samples: &[VectorSample], split: &Split) -> Option<f64> {
         _ => values.min_by(|a, b| distance(a).total_cmp(&distance(b))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alert::promql::Limits;
+    use crate::alert::rules::{Group, RuleFile};
+    use crate::event::{Join, RuleReading};
+    use crate::metrics::{Caps, Labels, METRIC_NAME};
+
+    fn store(series: &[(&str, f64)]) -> Store {
+        let mut store = Store::new(Caps::default());
+        for (name, value) in series {
+            store.append(&Labels::from_pairs([(METRIC_NAME, *name)]), 60_000, *value).unwrap();
+        }
+        store
+    }
+
+    fn group(expr: &str) -> Group {
+        let file = format!("groups:\n- name: g\n  rules:\n  - alert: A\n    expr: {expr:?}\n");
+        Group::new(RuleFile::parse(&file).unwrap().groups.remove(0), 5_000)
+    }
+
+    fn reading(group: &mut Group, store: &mut Store, at_ms: i64) -> RuleReading {
+        let context = Context { external_labels: &Labels::default(), external_url: "", limits: &Limits::default() };
+        group.evaluate(store, at_ms, &context).remove(0).reading
+    }
+
+    #[test]
+    fn every_condition_has_its_value_whether_or_not_it_fires() {
+        let mut store = store(&[("a", 0.7), ("b", 1.0), ("c", 12.0)]);
+        for (expr, value, further) in [
+            ("a / b < 0.85 and on () c > 10", Some(0.7), vec![Some(12.0)]),
+            ("a / b < 0.5 and on () c > 10", Some(0.7), vec![Some(12.0)]),
+            ("a < 0.85 and on () d > 10", Some(0.7), vec![None]),
+            ("0.85 > a", Some(0.7), vec![]),
+            ("(a < bool 0.85) == 1", Some(0.7), vec![]),
+            ("a < bool 0.5", Some(0.7), vec![]),
+            ("c > 5 unless on () b == 1", Some(12.0), vec![]),
+            ("a + b", Some(1.7), vec![]),
+        ] {
+            let reading = reading(&mut group(expr), &mut store, 60_000);
+            let found: Vec<Option<f64>> = reading.further.iter().map(|value| value.map(|value| value.0)).collect();
+            assert_eq!((reading.value, found), (value, further), "{expr}");
+        }
+        let info = group("a < 1 or b > 2").info();
+        let further = &info.rules[0].further[0];
+        assert_eq!((further.join, further.threshold.left.as_str(), further.threshold.number), (Join::Or, "b", 2.0));
+    }
+
+    #[test]
+    fn a_name_that_no_series_has_is_told_with_the_nearest_until_it_comes() {
+        let mut store = store(&[("queue_depth", 1.0)]);
+        let mut typo = group("queue_dept > 1");
+        let unknown = reading(&mut typo, &mut store, 60_000).unknown.unwrap();
+        assert_eq!((unknown.name.as_str(), unknown.near.as_deref()), ("queue_dept", Some("queue_depth")));
+        // What this program gives may be still to come; what finds a series by its labels is no wrong name.
+        let own = TABLE[0].name;
+        assert_eq!(reading(&mut group(&format!("{own} > 1")), &mut store, 60_000).unknown, None);
+        assert_eq!(reading(&mut group("queue_depth{x=\"y\"} > 1"), &mut store, 60_000).unknown, None);
+        let unheard = reading(&mut group("zzz_zzz_zzz_zzz > 1"), &mut store, 60_000).unknown.unwrap();
+        assert_eq!(unheard.near, None);
+        store.append(&Labels::from_pairs([(METRIC_NAME, "queue_dept")]), 61_000, 0.0).unwrap();
+        let come = reading(&mut typo, &mut store, 61_000);
+        assert_eq!((come.unknown, come.value), (None, Some(0.0)));
+    }
+}

@@ -269,7 +269,7 @@ impl App {
         match (group, digit) {
             (_, None) | (None, Some(0)) => {}
             (Some(_), Some(0)) => self.open = Open::Menu(None),
-            (None, Some(digit)) => self.open = Open::Menu(Group::ALL.get(digit - 1).copied()),
+            (None, Some(digit)) => self.open = Open::Menu(Group::pages(&self.view).get(digit - 1).copied()),
             (Some(group), Some(digit)) => {
                 if let Some(entry) = group.entries().get(digit - 1) {
                     self.do_entry(entry);

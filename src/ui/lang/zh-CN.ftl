@@ -15,6 +15,7 @@ move-up-down = 移动：上、下
 find-errors-marks = 查找、错误、标记
 size-folds-detail = 大小、折叠、详略
 curves = 曲线
+alerts-see-to-silence = 告警：处理、静默
 swap-compare-copy = 切换、对比、复制
 help-stops-quit = 帮助、断点、退出
 

@@ -5,6 +5,7 @@ use super::{Class, RuleGrouping, View, chosen, dry, silences};
 use crate::event::{Command, SafeText, Silence, SilenceKind, SilenceMatcher};
 use crate::state::{DashState, Stand};
 use crate::ui::backstage::{Ask, OpenAt};
+use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
 use crate::ui::panes::alerts::{Item, items};
 use crate::ui::runbooks;
@@ -19,9 +20,8 @@ const SILENCE_MS: i64 = 2 * 3_600_000;
 const EXTENSION_MS: i64 = 3_600_000;
 
 /// Who silences: the user of this console.
-pub fn operator() -> String {
-    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.trim().is_empty()));
-    named.unwrap_or_else(|| tr!("operator"))
+pub fn operator(desk: &Desk) -> String {
+    desk.operator.clone().unwrap_or_else(|| tr!("operator"))
 }
 
 /// Matchers that meet the alert of an item; of several alerts, those labels that all have in common.
@@ -45,13 +45,13 @@ pub fn acknowledge(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect
     let Some(item) = chosen(facts.state, view) else { return nothing() };
     let lasts_ms = i64::from(facts.desk.acknowledge_minutes.unwrap_or(ACKNOWLEDGED_MINUTES)) * 60_000;
     if argument.is_empty() {
-        return form(Purpose::Acknowledge, &matchers_of(&item), lasts_ms);
+        return form(Purpose::Acknowledge, &matchers_of(&item), lasts_ms, facts);
     }
     send(SilenceKind::Acknowledgement, matchers_of(&item), lasts_ms, argument, facts)
 }
 
-fn form(purpose: Purpose, matchers: &[SilenceMatcher], lasts_ms: i64) -> Vec<Effect> {
-    vec![Effect::OpenSilence(Box::new(SilenceForm::new(purpose, matchers, lasts_ms, &operator())))]
+fn form(purpose: Purpose, matchers: &[SilenceMatcher], lasts_ms: i64, facts: &Facts<'_>) -> Vec<Effect> {
+    vec![Effect::OpenSilence(Box::new(SilenceForm::new(purpose, matchers, lasts_ms, &operator(facts.desk))))]
 }
 
 /// `z` opens the form, filled in for what is chosen; `:silence [TIME] [MATCHER…] COMMENT` is for those who know what they want.
@@ -59,7 +59,7 @@ pub fn silence(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let item = chosen(facts.state, view);
     if argument.is_empty() {
         let matchers = item.as_ref().map(matchers_of).unwrap_or_default();
-        return form(Purpose::New, &matchers, SILENCE_MS);
+        return form(Purpose::New, &matchers, SILENCE_MS, facts);
     }
     let typed = match typed(argument) {
         Ok(typed) => typed,
@@ -171,7 +171,7 @@ fn send(kind: SilenceKind, matchers: Vec<SilenceMatcher>, lasts_ms: i64, comment
         matchers,
         starts_ms: now,
         ends_ms: now.saturating_add(lasts_ms),
-        created_by: SafeText::from(operator()),
+        created_by: SafeText::from(operator(facts.desk)),
         comment: SafeText::new(comment),
     };
     let until = super::value::clock(silence.ends_ms);
@@ -215,7 +215,8 @@ pub fn extend(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(now) = now_ms(facts.state) else { return vec![Effect::Mistake(tr!("the run has not said yet when it began"))] };
     let found = meant(view, facts.state).and_then(|id| Some((id.clone(), facts.state.alerting.silences.get(&id)?.silence.clone())));
     let Some((id, silence)) = found else { return vec![Effect::Notice(tr!("nothing silences it: there is nothing to extend"))] };
-    let longer = Silence { starts_ms: now, ends_ms: silence.ends_ms.saturating_add(more_ms), created_by: operator().into(), ..silence };
+    let longer =
+        Silence { starts_ms: now, ends_ms: silence.ends_ms.saturating_add(more_ms), created_by: operator(facts.desk).into(), ..silence };
     let told = tr!("silenced until {clock}", clock = super::value::clock(longer.ends_ms));
     vec![Effect::Send(Command::Silence(longer)), Effect::Send(Command::Unsilence { id }), Effect::Notice(told)]
 }

@@ -6,7 +6,7 @@
 //! F FIRING   ToolRateLimited  warn  4.8 > 4.5 /min      02:13           ▁▁▂▃▅▇▇▇      tool=web_search
 //! ```
 
-use super::value::{clock_seconds, compared};
+use super::value::{clock, clock_seconds, compared};
 use super::{Class, at, shown, weight};
 use crate::state::{DashState, Stand};
 use crate::ui::lang::tr;
@@ -56,18 +56,18 @@ impl Columns {
         let rule = 13;
         match width {
             110.. => {
-                let name = 20 + (width - 110) / 5;
+                let name = 18 + (width - 110) / 5;
                 let severity = rule + name + 1;
-                let value = severity + 9;
+                let value = severity + 12;
                 let age = value + 22 + (width - 110) / 6;
-                let track = age + 16;
-                let labels = track + 13 + (width - 110) / 6;
+                let track = age + 18;
+                let labels = track + 9 + (width - 110) / 5;
                 Self { rule, severity: Some(severity), value, age, track: Some(track), labels: Some(labels), end: width }
             }
             70.. => Self { rule, severity: None, value: 33, age: 54, track: Some(width.saturating_sub(8)), labels: None, end: width },
             _ => {
-                let age = width.saturating_sub(6);
-                let value = (rule + 15).min(age.saturating_sub(1));
+                let age = width.saturating_sub(7);
+                let value = 21.min(age.saturating_sub(1));
                 Self { rule: 2, severity: None, value, age, track: None, labels: None, end: width }
             }
         }
@@ -290,7 +290,7 @@ fn row(body: &mut Canvas<'_>, y: u16, item: &Item<'_>, c: &Columns, state: &Dash
     let mut age = short_age(item, state.t_ns, c.severity.is_some(), body.glyphs());
     // Where labels have no room, who silenced it has: somebody is to be asked.
     if let (Stand::Silenced(hush) | Stand::Acknowledged(hush), None) = (&item.standing.stand, c.labels) {
-        age.push_str(&format!(" {}", hush.by));
+        age = if c.track.is_some() { format!("{age} {}", hush.by) } else { clock(hush.until_ms) };
     }
     let age_end = c.track.unwrap_or(c.end);
     body.text_upto(c.age, if c.track.is_some() { age_end.saturating_sub(1) } else { age_end }, y, &age, Role::Text);

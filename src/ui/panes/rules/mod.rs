@@ -7,6 +7,8 @@ mod hands;
 mod list;
 mod page;
 mod silences;
+#[cfg(test)]
+pub mod testing;
 mod value;
 
 pub use detail::{draw as draw_detail, scroll_max as detail_scroll_max};
@@ -221,6 +223,13 @@ pub fn chosen<'s>(state: &'s DashState, view: &View) -> Option<Item<'s>> {
     };
     let at = at(&items, view);
     (at < items.len()).then(|| items.swap_remove(at))
+}
+
+/// The cursor stands on a rule from the beginning: one that comes above it is not acknowledged in its place.
+pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<crate::ui::update::Effect> {
+    let key = chosen(facts.state, view).map(|item| item.key);
+    view.rules.at = key;
+    Vec::new()
 }
 
 /// Moves the cursor of the list, whose inside has that many rows.

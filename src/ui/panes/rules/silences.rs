@@ -5,6 +5,7 @@ use super::value::clock;
 use super::{View, chosen as chosen_rule};
 use crate::event::{AlertState, Matching, SafeText, SilenceKind, SilenceMatcher};
 use crate::state::{DashState, SilenceRow};
+use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
 use crate::ui::panes::lines::{self, Line, wrapped};
 use crate::ui::panes::{Motion, Pane};
@@ -19,7 +20,7 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let (state, view) = (pane.ctx.state, pane.ctx.view);
     let standing = standing(state).len();
     let mut inner = pane.open(canvas, &if standing > 0 { tr!("{n} active", n = standing) } else { String::new() });
-    let sheet = Sheet::of(state, view, (inner.width(), inner.height()), inner.glyphs());
+    let sheet = Sheet::of(state, view, pane.ctx.desk, (inner.width(), inner.height()), inner.glyphs());
     let skip = sheet.skip;
     let marked = sheet.chosen.clone().filter(|_| pane.is_active());
     let lines: Vec<Line> = sheet.lines.into_iter().map(|(_, line)| line).collect();
@@ -70,7 +71,7 @@ pub fn click(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> 
     let pane = PaneId::Silences;
     let cell = crate::ui::panes::cell_of(view, facts.area, pane, x, y);
     if let (Some((_, row)), Some(inside)) = (cell, crate::ui::panes::inside(view, facts.area, pane)) {
-        let sheet = Sheet::of(facts.state, view, inside, facts.glyphs);
+        let sheet = Sheet::of(facts.state, view, facts.desk, inside, facts.glyphs);
         if let Some((Some(id), _)) = sheet.lines.get(sheet.skip + usize::from(row)) {
             view.rules.silence = Some(id.clone());
         }
@@ -88,9 +89,9 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn of(state: &DashState, view: &View, (width, height): (u16, u16), glyphs: Glyphs) -> Self {
+    fn of(state: &DashState, view: &View, desk: &Desk, (width, height): (u16, u16), glyphs: Glyphs) -> Self {
         let mut lines: Vec<(Option<String>, Line)> =
-            about_chosen(state, view, width, glyphs).into_iter().map(|line| (None, line)).collect();
+            about_chosen(state, view, desk, width, glyphs).into_iter().map(|line| (None, line)).collect();
         let standing = standing(state);
         let over = ended(state);
         lines.push((None, Line::of(tr!("active silences {n}    ended {ended}", n = standing.len(), ended = over.len()), Role::Strong)));
@@ -125,14 +126,14 @@ fn ended(state: &DashState) -> Vec<(&SafeText, &SilenceRow)> {
 }
 
 /// What a silence of the chosen alert would be.
-fn about_chosen(state: &DashState, view: &View, width: u16, glyphs: Glyphs) -> Vec<Line> {
+fn about_chosen(state: &DashState, view: &View, desk: &Desk, width: u16, glyphs: Glyphs) -> Vec<Line> {
     let Some(item) = chosen_rule(state, view) else { return Vec::new() };
     let matchers = matchers_of(&item);
     let words: Vec<String> = matchers.iter().map(ToString::to_string).collect();
     let mut lines: Vec<Line> = wrapped(&tr!("match {matchers}", matchers = words.join(" ")), width, glyphs.ambiguous, Role::Text).collect();
     let count = hushed(state, &matchers).len();
     lines.push(Line::of(tr!("matches now: {n} that fire or wait", n = count), Role::Text));
-    lines.extend(wrapped(&tr!("z silences, a acknowledges, by {who}", who = operator()), width, glyphs.ambiguous, Role::Dim));
+    lines.extend(wrapped(&tr!("z silences, a acknowledges, by {who}", who = operator(desk)), width, glyphs.ambiguous, Role::Dim));
     lines.push(Line::of("", Role::Text));
     lines
 }
