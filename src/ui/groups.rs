@@ -26,7 +26,6 @@ impl Group {
         [Group::Run, Group::Replay, Group::Screens, Group::Move, Group::Find, Group::Look, seventh, Group::Change, Group::More]
     }
 
-    #[cfg(test)]
     pub const ALL: [Group; 10] = [
         Group::Run,
         Group::Replay,

@@ -4,7 +4,7 @@
 //! GpuHot on night.jsonl: would fire 2 times
 //! gpu=0                 |------####----------##------|
 //!                       0:00                      2:12:00
-//! F 00:41:10  1/12 @412   71.0  gpu=0  for 02:13
+//! F 00:41:10  for 02:13  gpu=0  71.0  1/12 @412
 //! ```
 
 use super::View;
@@ -137,9 +137,13 @@ impl<'f> Places<'f> {
     }
 }
 
+fn is_one_rule(found: &DryFound) -> bool {
+    found.alerts.windows(2).all(|pair| pair[0].rule == pair[1].rule)
+}
+
 /// Alerts by what tells them apart, in the order in which they fired first.
 fn tracks(found: &DryFound) -> Vec<(String, Vec<&DryAlert>)> {
-    let is_one_rule = found.alerts.windows(2).all(|pair| pair[0].rule == pair[1].rule);
+    let is_one_rule = is_one_rule(found);
     let mut tracks: Vec<(String, Vec<&DryAlert>)> = Vec::new();
     for alert in &found.alerts {
         let name = match (is_one_rule, alert.labels.is_empty()) {
@@ -218,14 +222,15 @@ fn timelines(inner: &mut Canvas<'_>, tracks: &[(String, Vec<&DryAlert>)], t_ns_e
 
 /// Alerts, then what there is to say of the rest.
 fn rows(found: &DryFound) -> Vec<(String, Role)> {
-    let mut rows: Vec<(String, Role)> = found.alerts.iter().map(|alert| (told(alert), Role::Text)).collect();
+    let is_one_rule = is_one_rule(found);
+    let mut rows: Vec<(String, Role)> = found.alerts.iter().map(|alert| (told(alert, is_one_rule), Role::Text)).collect();
     rows.extend((found.left_out > 0).then(|| (tr!("{n} more are not listed", n = found.left_out), Role::Dim)));
     rows.extend(found.mute.iter().map(|(rule, why)| (format!("? {rule}: {why}"), Role::Warn)));
     rows.extend(found.damage.iter().map(|damage| (format!("E {damage}"), Role::Bad)));
     rows
 }
 
-fn told(alert: &DryAlert) -> String {
+fn told(alert: &DryAlert, is_one_rule: bool) -> String {
     let place = if alert.step.is_empty() { format!("@{}", alert.seq) } else { format!("{} @{}", alert.step, alert.seq) };
     let lasted = match alert.resolved_t_ns {
         Some(until) => tr!("for {time}", time = format::clock(until.saturating_sub(alert.fired_t_ns))),
@@ -233,11 +238,11 @@ fn told(alert: &DryAlert) -> String {
     };
     let parts = [
         format!("F {}", format::clock(alert.fired_t_ns)),
-        place,
-        alert.rule.to_string(),
+        lasted,
+        if is_one_rule { String::new() } else { alert.rule.to_string() },
         alert.labels.to_string(),
         format::number(alert.value),
-        lasted,
+        place,
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }

@@ -64,7 +64,7 @@ impl Columns {
                 let labels = track + 9 + (width - 110) / 5;
                 Self { rule, severity: Some(severity), value, age, track: Some(track), labels: Some(labels), end: width }
             }
-            70.. => Self { rule, severity: None, value: 33, age: 54, track: Some(width.saturating_sub(8)), labels: None, end: width },
+            70.. => Self { rule, severity: None, value: 33, age: 52, track: Some(width.saturating_sub(8)), labels: None, end: width },
             _ => {
                 let age = width.saturating_sub(7);
                 let value = 21.min(age.saturating_sub(1));
@@ -257,8 +257,10 @@ fn titles(body: &mut Canvas<'_>, c: &Columns) {
     body.text_upto(c.value, c.age, 0, &tr!("value / threshold"), Role::Dim);
     body.text_upto(c.age, c.track.unwrap_or(c.end), 0, &tr!("for"), Role::Dim);
     if let Some(x) = c.track {
-        let title = if c.labels.is_some() { tr!("last 30 min") } else { tr!("30 min") };
-        body.text_upto(x, c.labels.unwrap_or(c.end), 0, &title, Role::Dim);
+        let end = c.labels.unwrap_or(c.end);
+        let whole = tr!("last 30 min");
+        let title = if body.measure(&whole) < end.saturating_sub(x) { whole } else { tr!("30 min") };
+        body.text_upto(x, end, 0, &title, Role::Dim);
     }
     if let Some(x) = c.labels {
         body.text_upto(x, c.end, 0, &tr!("labels"), Role::Dim);
