@@ -523,6 +523,37 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_file_gives_way_only_to_one_that_is_right_and_only_as_it_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.yaml");
+        let (file, good) = (path.display().to_string(), "groups:\n- name: g\n  rules:\n  - alert: A\n    expr: up == 0\n");
+        std::fs::write(&path, good).unwrap();
+        let crew = crew(None, None);
+        let NotPlaced::Wrong(told) = crew.place_rules(&file, good, &good.replace("up ==", "up =")).unwrap_err() else { panic!() };
+        assert!(told.contains("rules.yaml:5:"), "{told}");
+        let other = good.replace("== 0", "== 1");
+        assert_eq!(crew.place_rules(&file, "what it was before", &other), Err(NotPlaced::Changed));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), good);
+        crew.place_rules(&file, good, &other).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_dry_run_says_what_would_have_fired_on_the_recording_that_is_named() {
+        let mut crew = crew(None, None);
+        let recording = Some(recordings().join("success.jsonl").display().to_string());
+        let ask = DryAsk { rule: Some("Watchdog".into()), recording, file: String::new() };
+        crew.ask(Ask::DryRun(ask.clone())).unwrap();
+        let News::DryRun(answered, found) = wait_for(&mut crew) else { panic!() };
+        assert_eq!(answered, ask);
+        let found = found.unwrap();
+        assert!(found.alerts.iter().all(|alert| alert.rule.as_str() == "Watchdog"), "{found:?}");
+        let nowhere = crew.ask(Ask::DryRun(DryAsk { recording: None, ..ask })).unwrap_err();
+        assert!(nowhere.contains("not recorded"), "{nowhere}");
+    }
+
+    #[test]
     fn a_condition_is_asked_and_a_mistake_has_its_place() {
         let crew = crew(None, None);
         let probe = crew.compile("kind == 'TransitionRecorded' && reward < 0.9").unwrap();
