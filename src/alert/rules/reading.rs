@@ -120,8 +120,10 @@ mod tests {
 
     #[test]
     fn a_name_that_no_series_has_is_told_with_the_nearest_until_it_comes() {
-        let mut store = store(&[("queue_depth", 1.0)]);
+        let mut store = store(&[("other", 1.0)]);
         let mut typo = group("queue_dept > 1");
+        assert_eq!(reading(&mut typo, &mut store, 60_000).unknown.unwrap().near, None);
+        store.append(&Labels::from_pairs([(METRIC_NAME, "queue_depth")]), 60_000, 0.0).unwrap();
         let unknown = reading(&mut typo, &mut store, 60_000).unknown.unwrap();
         assert_eq!((unknown.name.as_str(), unknown.near.as_deref()), ("queue_dept", Some("queue_depth")));
         // What this program gives may be still to come; what finds a series by its labels is no wrong name.
