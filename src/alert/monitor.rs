@@ -365,8 +365,9 @@ fn changed(told: &mut [Option<RuleReading>], outcomes: &[RuleOutcome]) -> Vec<Ru
 /// Values that agree in four digits are one on every screen.
 fn is_news(old: &RuleReading, new: &RuleReading) -> bool {
     let digits = |value: Option<f64>| value.map(|value| format!("{value:.3e}"));
-    let rest = |reading: &RuleReading| RuleReading { value: None, ..reading.clone() };
-    digits(old.value) != digits(new.value) || rest(old) != rest(new)
+    let further = |reading: &RuleReading| reading.further.iter().map(|value| digits(value.map(|value| value.0))).collect::<Vec<_>>();
+    let rest = |reading: &RuleReading| RuleReading { value: None, further: Vec::new(), ..reading.clone() };
+    digits(old.value) != digits(new.value) || further(old) != further(new) || rest(old) != rest(new)
 }
 
 fn page(group: &SafeText, transition: &Transition, at_ms: i64, seq: u64) -> Page {

@@ -18,6 +18,14 @@ impl LabelSet {
         self.0.iter()
     }
 
+    /// `gpu=0`: those that tell an alert from others of its rule. Every alert has a name, a severity, and the job and instance of the run.
+    pub fn telling(&self) -> String {
+        let is_telling = |name: &SafeText| !matches!(name.as_str(), "alertname" | "severity" | "job" | "instance");
+        let pairs: Vec<String> =
+            self.0.iter().filter(|(name, _)| is_telling(name)).map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(" ")
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -125,6 +133,24 @@ pub struct RuleInfo {
     /// Where the expression compares with a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Threshold>,
+    /// Its other comparisons with numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherThreshold>,
+}
+
+/// How a condition is joined to those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Join {
+    And,
+    Or,
+}
+
+/// One more condition of an expression.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FurtherThreshold {
+    pub join: Join,
+    pub threshold: Threshold,
 }
 
 /// `left operator number`.
@@ -167,10 +193,24 @@ pub struct RuleReading {
     /// The left side of the comparison where there is one (of several series that nearest to firing), else the value of the expression.
     #[serde(default, with = "num::float_option", skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
+    /// The same of the further conditions, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<Option<num::Float>>,
+    /// A name in the expression that no series has, where the rule can't say anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownSeries>,
     /// Results of the expression.
     pub series: u32,
     pub pending: u32,
     pub firing: u32,
+}
+
+/// A name that no series has, and the one that was probably meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownSeries {
+    pub name: SafeText,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<SafeText>,
 }
 
 /// One condition on a label.
@@ -190,7 +230,16 @@ impl std::fmt::Display for SilenceMatcher {
             (true, true) => "=~",
             (false, true) => "!~",
         };
-        write!(f, "{}{operator}\"{}\"", self.name, self.value)
+        // As it is read back: a value may hold quotes.
+        write!(f, "{}{operator}\"", self.name)?;
+        for c in self.value.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                '\n' => f.write_str("\\n")?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        f.write_str("\"")
     }
 }
 

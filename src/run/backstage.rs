@@ -3,22 +3,21 @@
 use super::bench::{Bench, BenchPlan};
 use super::bundle::{BUNDLE_SUFFIX, Made, Redactor, Span, Wish, make};
 use super::diff::unpack_bundles;
-use super::dry_run::{DryRun, dry_run};
+use super::dry_run::{DryRow, DryRun, dry_run};
 use super::fork;
 use super::rule_files::{self, BUILT_IN};
 use super::screen::ForkedRun;
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
-use crate::event::{Envelope, EpisodeId, Event, LaneId, Level, MonotonicClock, PRESETS, RunStarted, Seed, Seq, ToolSpec};
+use crate::event::{Envelope, Event, LabelSet, Level, MonotonicClock, PRESETS, RunStarted, SafeText, Seed, Seq, ToolSpec};
 use crate::journal::{Recording, label, stem};
 use crate::source::{LiveSource, Probe, RecordingSource};
 use crate::state::DashState;
-use crate::ui::backstage::{Ask, Backstage, Forked, News, Opened};
-use crate::ui::desk::Recorded;
+use crate::ui::backstage::{Ask, Backstage, DryAsk, Forked, News, NotPlaced, OpenAt, Opened};
+use crate::ui::desk::{DryAlert, DryFound, Recorded};
 use crate::ui::diff;
 use crate::ui::lang::tr;
 use crate::ui::watches::{Gauge, Watched};
-use crate::ui::widgets::format;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -92,14 +91,15 @@ impl Crew {
     }
 
     /// Tries rules on a recording, as `rules eval` does.
-    fn dry_run(&self, rule: Option<String>, recording: Option<String>, file: &str) -> Result<(), String> {
-        let path = recording.as_deref().map(|name| self.path_of(name)).or_else(|| self.own.clone());
-        let path = path.ok_or_else(|| tr!("this run is not recorded: name a recording behind it"))?;
+    fn dry_run(&self, ask: DryAsk) -> Result<(), String> {
+        let path = ask.recording.as_deref().map(|name| self.path_of(name)).or_else(|| self.own.clone());
+        let path = path.ok_or_else(|| tr!("this run is not recorded: choose another recording"))?;
         // A recording's own file need not be here: then those of this console are tried.
-        let text = self.rules_text(file).or_else(|_| self.rules_text(BUILT_IN.0))?;
-        let name = rule.clone().unwrap_or_else(|| tr!("all rules"));
-        let title = tr!("{rule} on {recording}", rule = name, recording = label(&path).unwrap_or_else(|| path.display().to_string()));
-        self.begin(move || News::DryRun(title, dry_run(&text, &path, rule.as_deref()).map(|found| dry_lines(&found))))
+        let text = self.rules_text(&ask.file).or_else(|_| self.rules_text(BUILT_IN.0))?;
+        self.begin(move || {
+            let found = dry_run(&text, &path, ask.rule.as_deref()).map(found);
+            News::DryRun(ask, found)
+        })
     }
 
     /// The text of a rule file, or of the rules that come with the program.
@@ -166,7 +166,7 @@ impl Backstage for Crew {
                 self.diff_cancelled.store(true, Ordering::Relaxed);
                 Ok(())
             }
-            Ask::DryRun { rule, recording, file } => self.dry_run(rule, recording, &file),
+            Ask::DryRun(ask) => self.dry_run(ask),
             Ask::Bundle { recording, argument } => self.bundle(recording.as_deref(), &argument),
             Ask::Open { path, at } => {
                 let asked = path.clone();
@@ -233,10 +233,14 @@ impl Backstage for Crew {
         self.rules_text(file)
     }
 
-    fn place_rules(&self, file: &str, text: &str) -> Result<(), String> {
-        rule_files::parse(file, text)?;
-        let path = std::fs::canonicalize(file).map_err(|e| format!("{file}: {e}"))?;
-        place(&path, text).map_err(|e| format!("{file}: {e}"))
+    fn place_rules(&self, file: &str, before: &str, text: &str) -> Result<(), NotPlaced> {
+        rule_files::parse(file, text).map_err(NotPlaced::Wrong)?;
+        let failed = |e: std::io::Error| NotPlaced::Wrong(format!("{file}: {e}"));
+        let path = std::fs::canonicalize(file).map_err(failed)?;
+        if rule_files::text(&path).map_err(NotPlaced::Wrong)? != before {
+            return Err(NotPlaced::Changed);
+        }
+        place(&path, text).map_err(failed)
     }
 }
 
@@ -257,29 +261,25 @@ fn place(path: &Path, text: &str) -> std::io::Result<()> {
     placed
 }
 
-/// What a dry run found, a line for each alert: the first one says how many.
-fn dry_lines(found: &DryRun) -> Vec<String> {
-    let count = found.rows.len() as u64 + found.rows_left_out;
-    let mut lines = vec![match count {
-        0 => tr!("would not fire"),
-        count => tr!("would fire {times}", times = format::counted(count, "time")),
-    }];
-    for row in &found.rows {
-        let own: Vec<String> = row
-            .labels
-            .iter()
-            .filter(|(n, _)| !matches!(n.as_str(), "alertname" | "severity" | "job" | "instance"))
-            .map(|(n, v)| format!("{n}={v}"))
-            .collect();
-        let from = if row.step.is_empty() { format::clock(row.fired_t_ns) } else { tr!("step {n}", n = row.step) };
-        let until = row.resolved_t_ns.map_or_else(|| tr!("never clear"), |t| tr!("clear at {clock}", clock = format::clock(t)));
-        let value = format::number(row.value);
-        let place = tr!("would fire at {from} (@{seq}, {value}), {until}", from = from, seq = row.seq, value = value, until = until);
-        lines.push(format!("{} {} {place}", row.rule, own.join(" ")));
+/// What a dry run found, for the screen.
+fn found(run: DryRun) -> DryFound {
+    let labels = |pairs: &[(String, String)]| pairs.iter().map(|(n, v)| (SafeText::new(n), SafeText::new(v))).collect::<LabelSet>();
+    let alert = |row: &DryRow| DryAlert {
+        rule: SafeText::new(&row.rule),
+        labels: labels(&row.labels).telling().into(),
+        value: row.value,
+        fired_t_ns: row.fired_t_ns,
+        resolved_t_ns: row.resolved_t_ns,
+        step: SafeText::new(&row.step),
+        seq: Seq(row.seq),
+    };
+    DryFound {
+        alerts: run.rows.iter().map(alert).collect(),
+        left_out: run.rows_left_out,
+        mute: run.mute.iter().map(|mute| (SafeText::new(&mute.rule), SafeText::new(&mute.why))).collect(),
+        t_ns_end: run.t_ns_end,
+        damage: run.damage.as_deref().map(SafeText::new),
     }
-    lines.extend(found.mute.iter().map(|mute| format!("? {}: {}", mute.rule, mute.why)));
-    lines.extend(found.damage.clone());
-    lines
 }
 
 /// `[last 10m] [FILE]`.
@@ -382,7 +382,7 @@ fn open(path: &Path) -> Result<RecordingSource, String> {
     source.made_watchable().map_err(|e| told(&e))
 }
 
-fn opened(asked: Option<PathBuf>, path: &Path, mut source: RecordingSource, at: Option<(LaneId, EpisodeId)>) -> Opened {
+fn opened(asked: Option<PathBuf>, path: &Path, mut source: RecordingSource, at: Option<OpenAt>) -> Opened {
     crate::source::Playback::set_playing(&mut source, false);
     Opened { asked, name: path.display().to_string(), source: Box::new(source), at }
 }
@@ -424,6 +424,7 @@ fn begun(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{EpisodeId, LaneId};
 
     fn crew(recordings: Option<PathBuf>, own: Option<PathBuf>) -> Crew {
         let config = crate::config::load(&crate::config::Sources::default()).unwrap();
@@ -469,7 +470,7 @@ mod tests {
         crew.ask(Ask::Open { path: Some("/no/such.jsonl".into()), at: None }).unwrap();
         let News::Told(told) = wait_for(&mut crew) else { panic!() };
         assert!(told.contains("/no/such.jsonl"), "{told}");
-        let at = Some((LaneId(0), EpisodeId(1)));
+        let at = Some(OpenAt::Episode(LaneId(0), EpisodeId(1)));
         crew.ask(Ask::Open { path: Some(recordings().join("failure.jsonl")), at }).unwrap();
         let News::Opened(mut opened) = wait_for(&mut crew) else { panic!() };
         assert_eq!(opened.at, at);
@@ -519,6 +520,37 @@ mod tests {
         crew.ask(Ask::Open { path: Some("b.bundle.zip".into()), at: None }).unwrap();
         let News::Opened(opened) = wait_for(&mut crew) else { panic!() };
         assert_eq!(opened.name, "b.bundle.zip");
+    }
+
+    #[test]
+    fn a_rule_file_gives_way_only_to_one_that_is_right_and_only_as_it_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules.yaml");
+        let (file, good) = (path.display().to_string(), "groups:\n- name: g\n  rules:\n  - alert: A\n    expr: up == 0\n");
+        std::fs::write(&path, good).unwrap();
+        let crew = crew(None, None);
+        let NotPlaced::Wrong(told) = crew.place_rules(&file, good, &good.replace("up ==", "up =")).unwrap_err() else { panic!() };
+        assert!(told.contains("rules.yaml:5:"), "{told}");
+        let other = good.replace("== 0", "== 1");
+        assert_eq!(crew.place_rules(&file, "what it was before", &other), Err(NotPlaced::Changed));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), good);
+        crew.place_rules(&file, good, &other).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_dry_run_says_what_would_have_fired_on_the_recording_that_is_named() {
+        let mut crew = crew(None, None);
+        let recording = Some(recordings().join("success.jsonl").display().to_string());
+        let ask = DryAsk { rule: Some("Watchdog".into()), recording, file: String::new() };
+        crew.ask(Ask::DryRun(ask.clone())).unwrap();
+        let News::DryRun(answered, found) = wait_for(&mut crew) else { panic!() };
+        assert_eq!(answered, ask);
+        let found = found.unwrap();
+        assert!(found.alerts.iter().all(|alert| alert.rule.as_str() == "Watchdog"), "{found:?}");
+        let nowhere = crew.ask(Ask::DryRun(DryAsk { recording: None, ..ask })).unwrap_err();
+        assert!(nowhere.contains("not recorded"), "{nowhere}");
     }
 
     #[test]

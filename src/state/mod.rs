@@ -14,7 +14,7 @@ mod token_trace;
 mod tools;
 mod transcript;
 
-pub use alerting::{AlertRow, Alerting, Hush, PastReading, RuleRow, SilenceRow, Stand, Standing, TargetRow};
+pub use alerting::{AlertRow, Alerting, Hush, PastReading, RuleRow, SilenceRow, Stand, Standing, TargetRow, Turn};
 pub use episodes::{CurrentEpisode, EpisodeRow, MemoryRow, SeriesPoint};
 pub use fold::{ApplyError, LaneState};
 pub use ring::Ring;

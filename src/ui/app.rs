@@ -4,6 +4,7 @@ mod forms;
 mod hands;
 mod rules;
 mod seats;
+mod silences;
 
 use super::actions::{Action, Group};
 use super::backstage::{Ask, Backstage, collect};
@@ -23,6 +24,7 @@ use super::palette::Palette;
 use super::replies::{ASK_BACKGROUND, Replies};
 use super::screen::{Pacer, Screen};
 use super::session::{self, Said, Session};
+use super::silence_form::SilenceForm;
 use super::still::Still;
 use super::terminal::{Incoming, Taken, ask_ambiguous_width, is_alive, is_taken, read_input, restore_on_panic, size, watch_signals};
 use super::theme::{Caps, ThemeError, Tier};
@@ -136,6 +138,8 @@ pub enum Open {
     Confirm(Box<Confirm>, Line),
     /// The editor of a decision.
     Form(Box<Form>),
+    /// The form of a silence.
+    Silence(Box<SilenceForm>),
     /// Quitting would end the run.
     ConfirmQuit,
 }
@@ -182,8 +186,8 @@ struct App {
     /// An outside editor is to have what stands in it.
     outside: bool,
     /// The rule file that an outside editor is to have, and its text; and what it left that is not right yet.
-    rules_outside: Option<(String, String)>,
-    rules_draft: Option<(String, String)>,
+    rules_outside: Option<rules::RulesDraft>,
+    rules_draft: Option<rules::RulesDraft>,
     /// For the terminal, beside the picture.
     outbox: Vec<u8>,
     still: Still,
@@ -213,6 +217,7 @@ pub fn run(source: Box<dyn FrameSource>, backstage: Box<dyn Backstage>, options:
     let (columns, keys) = if measures { ask_ambiguous_width() } else { Default::default() };
     look.caps.ambiguous_width = columns.unwrap_or(look.caps.ambiguous_width);
     let mut app = App::new(source, backstage, options, look);
+    app.desk.operator = ["USER", "LOGNAME"].iter().find_map(|name| var(name).filter(|value| !value.trim().is_empty()));
     app.resume();
     keys.into_iter().for_each(|key| app.incoming(Incoming::Terminal(key)));
     let asks = app.look.goes_by_background() && answers;
@@ -615,6 +620,7 @@ impl App {
                 Effect::EditPending => self.edit_pending(),
                 Effect::EditFork => self.edit_fork(),
                 Effect::EditRules => self.edit_rules(),
+                Effect::OpenSilence(form) => self.open = Open::Silence(form),
                 Effect::OpenHelp => self.open = Open::Help(Help::default()),
                 Effect::OpenPalette => self.open = Open::Palette(Palette::default()),
                 Effect::Ask(ask) => self.ask(ask),

@@ -289,13 +289,17 @@ fn digits_reach_what_a_phone_has_no_keys_for() {
     assert_eq!(app.open, Open::Nothing);
     // What needs words asks for them.
     let swap = Group::Change.entries().iter().position(|e| e.action == Action::Swap).unwrap() + 1;
-    let change = Group::ALL.iter().position(|g| *g == Group::Change).unwrap() + 1;
+    let change = Group::pages(&app.view).iter().position(|g| *g == Group::Change).unwrap() + 1;
     type_keys(&mut app, &format!("0{change}{swap}"));
     assert_eq!(app.open, Open::Command("swap ".into()));
     // Every entry of every page, on every page.
-    for (page, group) in (1..).zip(Group::ALL) {
+    let on_alerts = View { screen: ScreenId::Alerts, focus: PaneId::Rules, ..View::default() };
+    let pages =
+        [View::default(), on_alerts].into_iter().flat_map(|view| (1..).zip(Group::pages(&view)).map(move |page| (view.clone(), page)));
+    for (view, (page, group)) in pages {
         for (n, entry) in (1..).zip(group.entries()) {
             let (mut app, _inbox) = live((45, 22));
+            app.view = view.clone();
             type_keys(&mut app, &format!("0{page}"));
             let word = chrome::menu::word(entry, &app.context());
             assert!(shown(&app).contains(&format!("{n} {word}")), "{}", shown(&app));

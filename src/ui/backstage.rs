@@ -3,13 +3,34 @@
 //! Long work is asked for and comes back as news, so that no key waits for it.
 
 use super::bench::{Comparison, Dossier, Evaluation, Setting, Soundness, Subject, WeightChange};
-use super::desk::{Desk, Recorded};
+use super::desk::{Desk, DryFound, Recorded};
 use super::diff::{Compared, DiffAsk};
 use super::watches::Watched;
-use crate::event::{EpisodeId, LaneId, Level, RunStarted, Seed, StepIndex, ToolSpec, Variation};
+use crate::event::{EpisodeId, LaneId, Level, RunStarted, Seed, Seq, StepIndex, ToolSpec, Variation};
 use crate::source::{FrameSource, Probe};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Where a recording is to be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenAt {
+    Episode(LaneId, EpisodeId),
+    Event {
+        seq: Seq,
+        /// Whether a mark is to stand there.
+        is_marked: bool,
+    },
+}
+
+/// Rules, and what they are tried on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DryAsk {
+    /// Unset tries all rules of the file.
+    pub rule: Option<String>,
+    /// By what the console calls it; unset is that which the live run writes.
+    pub recording: Option<String>,
+    pub file: String,
+}
 
 /// Work that takes its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +40,10 @@ pub enum Ask {
     CancelBench,
     /// List the recordings of the state directory.
     Catalogue,
-    /// Open a recording, at an episode of it. Without a path, the one that the live run writes.
+    /// Open a recording, at a place of it. Without a path, the one that the live run writes.
     Open {
         path: Option<PathBuf>,
-        at: Option<(LaneId, EpisodeId)>,
+        at: Option<OpenAt>,
     },
     /// Play an episode of a recording again in a run of its own, which goes on from before that step. The recording by what the console
     /// calls it.
@@ -36,12 +57,8 @@ pub enum Ask {
     /// Compare two episodes, or two recordings. It takes the place of what was to be compared before.
     Diff(DiffAsk),
     CancelDiff,
-    /// Try the rules of a file, or one of them, on a recording, by what the console calls it; without one, that which the live run writes.
-    DryRun {
-        rule: Option<String>,
-        recording: Option<String>,
-        file: String,
-    },
+    /// Try the rules of a file, or one of them, on a recording.
+    DryRun(DryAsk),
     /// Pack a recording, by what the console calls it; without one, that which the live run writes.
     Bundle {
         recording: Option<String>,
@@ -58,6 +75,15 @@ pub enum BenchAsk {
     Compare(Subject, Subject, Setting, u32),
 }
 
+/// Why a rule file is not in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotPlaced {
+    /// What is wrong with it and where, to be mended.
+    Wrong(String),
+    /// Somebody else changed the file meanwhile.
+    Changed,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub enum News {
@@ -70,8 +96,8 @@ pub enum News {
     Forked(Forked),
     /// Why no run goes on from the recording.
     NotForked(String),
-    /// Of what it is, and a line for each alert that would have fired.
-    DryRun(String, Result<Vec<String>, String>),
+    /// What would have fired.
+    DryRun(DryAsk, Result<DryFound, String>),
     /// What came of an ask; unset where it was given up.
     Diff(DiffAsk, Option<Result<Arc<Compared>, String>>),
 }
@@ -96,7 +122,7 @@ pub struct Opened {
     pub asked: Option<PathBuf>,
     pub name: String,
     pub source: Box<dyn FrameSource>,
-    pub at: Option<(LaneId, EpisodeId)>,
+    pub at: Option<OpenAt>,
 }
 
 impl std::fmt::Debug for Opened {
@@ -139,9 +165,9 @@ pub trait Backstage {
     fn rules_of(&self, _file: &str) -> Result<String, String> {
         Err("no rule files are read here".into())
     }
-    /// Puts a rule file in its place, if it is right; what is wrong with it and where, if not.
-    fn place_rules(&self, _file: &str, _text: &str) -> Result<(), String> {
-        Err("no rule files are written here".into())
+    /// Puts a rule file in its place, if it is right and the file is still as it was `before`.
+    fn place_rules(&self, _file: &str, _before: &str, _text: &str) -> Result<(), NotPlaced> {
+        Err(NotPlaced::Wrong("no rule files are written here".into()))
     }
     /// The names that a condition can use, with their fields: what a line that takes one is completed by.
     fn condition_names(&self) -> Vec<String> {
@@ -163,7 +189,7 @@ impl Backstage for Nobody {
             Ask::Bench(_) => Err("nothing evaluates checkpoints here".to_owned()),
             Ask::CancelBench | Ask::CancelDiff | Ask::Catalogue => Ok(()),
             Ask::Diff(_) => Err("nobody here compares recordings".into()),
-            Ask::DryRun { .. } => Err("nobody here tries rules".into()),
+            Ask::DryRun(_) => Err("nobody here tries rules".into()),
             Ask::Bundle { .. } => Err("nobody here packs recordings".into()),
             Ask::Open { .. } | Ask::Fork { .. } => Err("nobody here opens recordings".into()),
         }

@@ -1,14 +1,16 @@
 //! What the console knows beside the folded state: the open recording's book, the catalogue of recordings, evaluations and
 //! comparisons, breakpoints. Panes read it; what changes it comes from the source and from backstage.
 
-use super::backstage::{Ask, Forked, News, Opened};
+use super::backstage::{Ask, DryAsk, Forked, News, Opened};
 use super::bench::Bench;
 use super::diff::DiffDesk;
 use super::panes::Hits;
 use super::stops::Stops;
 use super::view::EpisodeSort;
-use crate::event::{EpisodeId, LaneId, Level, RunState, Seq};
+use super::widgets::format;
+use crate::event::{EpisodeId, LaneId, Level, RunState, SafeText, Seq};
 use crate::source::{Book, Quest, Tally, Track};
+use crate::ui::lang::tr;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,10 +34,12 @@ pub struct Desk {
     pub opened: Vec<Opened>,
     /// A run that goes on from the recording, and was not yet sat down to.
     pub forked: Option<Forked>,
+    /// Who is at this console; unset where the environment does not say.
+    pub operator: Option<String>,
     /// How long an acknowledgement holds; unset takes half an hour.
     pub acknowledge_minutes: Option<u32>,
-    /// Of which rule and recording the last dry run was, and what it came to: a line for each alert that would have fired.
-    pub dry_run: Option<(String, Result<Vec<String>, String>)>,
+    /// The last dry run, and what it came to; unset while it goes on.
+    pub dry_run: Option<(DryAsk, Option<Result<DryFound, String>>)>,
     /// A run that is to go on from the recording was asked for, and is neither there nor given up.
     pub fork_asked: bool,
     /// The branch of a run that goes on from a recording is still to begin.
@@ -98,6 +102,8 @@ pub enum Sought {
     Match,
     /// The beginning of an episode.
     Episode(LaneId, EpisodeId),
+    /// An event that is being written.
+    Event(Seq),
 }
 
 impl Looking {
@@ -106,6 +112,10 @@ impl Looking {
         if let Sought::Episode(lane, episode) = self.what {
             let found = desk.book.find(lane, episode).map(|e| e.first);
             return (found.is_some() || desk.book.is_whole()).then_some(found);
+        }
+        if let Sought::Event(seq) = self.what {
+            let is_there = desk.book.read_upto >= seq;
+            return (is_there || desk.book.is_whole()).then_some(is_there.then_some(seq));
         }
         if self.what == Sought::Match {
             return desk.match_elsewhere(desk.tallies.get(&Quest::Search)?, self.from, self.forward);
@@ -162,6 +172,36 @@ pub struct Recorded {
     pub lanes: u32,
 }
 
+/// What rules would have done over a recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DryFound {
+    /// In the order in which they fired.
+    pub alerts: Vec<DryAlert>,
+    /// Alerts beyond those.
+    pub left_out: u64,
+    /// Rules that said nothing, and why.
+    pub mute: Vec<(SafeText, SafeText)>,
+    pub t_ns_end: u64,
+    /// Why not all of the recording was read.
+    pub damage: Option<SafeText>,
+}
+
+/// An alert that would have fired.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DryAlert {
+    pub rule: SafeText,
+    /// What tells it from others of its rule.
+    pub labels: SafeText,
+    pub value: f64,
+    pub fired_t_ns: u64,
+    /// Unset where it still fired at the end.
+    pub resolved_t_ns: Option<u64>,
+    /// `[lane:]episode/step`; empty before the first step.
+    pub step: SafeText,
+    /// The last event before it fired.
+    pub seq: Seq,
+}
+
 /// The live run, in short, while something else is on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParkedRun {
@@ -179,7 +219,8 @@ impl Desk {
             Ask::Diff(ask) => self.diff.asked(ask),
             Ask::CancelDiff => self.diff.cancelled(),
             Ask::Fork { .. } => self.fork_asked = true,
-            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } | Ask::DryRun { .. } => {}
+            Ask::DryRun(ask) => self.dry_run = Some((ask.clone(), None)),
+            Ask::CancelBench | Ask::Catalogue | Ask::Open { .. } | Ask::Bundle { .. } => {}
         }
     }
 
@@ -200,13 +241,13 @@ impl Desk {
                 self.fork_asked = false;
                 Some(told)
             }
-            News::DryRun(title, outcome) => {
-                let told = match &outcome {
-                    Ok(rows) => format!("{title}: {}", rows.first().map_or("", String::as_str)),
-                    Err(why) => format!("{title}: {why}"),
-                };
-                self.dry_run = Some((title, outcome));
-                Some(told)
+            News::DryRun(ask, outcome) => {
+                // Of what was asked for last; another one has nobody who waits for it.
+                if let Some((asked, found)) = self.dry_run.as_mut().filter(|(asked, _)| *asked == ask) {
+                    *found = Some(outcome);
+                    return Some(dry_told(asked, found.as_ref()));
+                }
+                None
             }
             News::Diff(ask, found) => self.diff.take(ask, found),
             News::Opened(opened) => {
@@ -215,6 +256,25 @@ impl Desk {
             }
         }
     }
+}
+
+/// A dry run in a line: of which rules and which recording, and what would have fired.
+pub fn dry_told(ask: &DryAsk, found: Option<&Result<DryFound, String>>) -> String {
+    let rule = ask.rule.clone().unwrap_or_else(|| tr!("all rules"));
+    let recording = ask.recording.as_deref().map_or_else(
+        || tr!("this run"),
+        |name| std::path::Path::new(name).file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned()),
+    );
+    let title = SafeText::from(tr!("{rule} on {recording}", rule = rule, recording = recording));
+    let outcome = match found {
+        None => tr!("being tried"),
+        Some(Err(why)) => why.clone(),
+        Some(Ok(found)) => match found.alerts.len() as u64 + found.left_out {
+            0 => tr!("would not fire"),
+            times => tr!("would fire {times}", times = format::counted(times, "time")),
+        },
+    };
+    format!("{title}: {outcome}")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Pages of the menu, and what stands on which.
 
 use super::actions::{ACTIONS, Action, Entry};
-use super::view::ScreenId;
+use super::view::{PaneId, ScreenId, View};
 
 /// A page of the menu by digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +13,31 @@ pub enum Group {
     Find,
     Look,
     Curve,
+    Alerts,
     Change,
     More,
 }
 
 impl Group {
-    pub const ALL: [Group; 9] =
-        [Group::Run, Group::Replay, Group::Screens, Group::Move, Group::Find, Group::Look, Group::Curve, Group::Change, Group::More];
+    /// The pages where `view` looks, a digit for each: that of curves gives way where alerts are seen to.
+    pub fn pages(view: &View) -> [Group; 9] {
+        let is_at_alerts = view.screen == ScreenId::Alerts || view.active() == PaneId::Alerts;
+        let seventh = if is_at_alerts { Group::Alerts } else { Group::Curve };
+        [Group::Run, Group::Replay, Group::Screens, Group::Move, Group::Find, Group::Look, seventh, Group::Change, Group::More]
+    }
+
+    pub const ALL: [Group; 10] = [
+        Group::Run,
+        Group::Replay,
+        Group::Screens,
+        Group::Move,
+        Group::Find,
+        Group::Look,
+        Group::Curve,
+        Group::Alerts,
+        Group::Change,
+        Group::More,
+    ];
 
     pub fn title(self) -> &'static str {
         match self {
@@ -30,6 +48,7 @@ impl Group {
             Group::Find => "find, errors, marks",
             Group::Look => "size, folds, detail",
             Group::Curve => "curves",
+            Group::Alerts => "alerts: see to, silence",
             Group::Change => "swap, compare, copy",
             Group::More => "help, stops, quit",
         }
@@ -39,7 +58,7 @@ impl Group {
     pub fn stays(self) -> bool {
         match self {
             Group::Run | Group::Replay | Group::Move | Group::Find | Group::Look | Group::Curve => true,
-            Group::Screens | Group::Change | Group::More => false,
+            Group::Screens | Group::Alerts | Group::Change | Group::More => false,
         }
     }
 
@@ -127,6 +146,15 @@ impl Action {
             | Action::CopyJson
             | Action::Export
             | Action::Shot => Group::Change,
+            Action::Acknowledge
+            | Action::Silence
+            | Action::Unsilence
+            | Action::ExtendSilence
+            | Action::DryRun
+            | Action::EditRules
+            | Action::Runbook
+            | Action::GroupRules
+            | Action::Sort => Group::Alerts,
             Action::Help
             | Action::Palette
             | Action::CommandLine
@@ -145,7 +173,6 @@ impl Action {
             | Action::Suspend
             | Action::Colors
             | Action::Series
-            | Action::Sort
             | Action::BreakOnce
             | Action::Cond
             | Action::Watch
@@ -173,17 +200,10 @@ impl Action {
             | Action::RollBack
             | Action::AbortCanary
             | Action::Undo
-            | Action::Acknowledge
-            | Action::Silence
-            | Action::Unsilence
-            | Action::DryRun
-            | Action::EditRules
-            | Action::Runbook
             | Action::ShowFiring
             | Action::ShowPending
             | Action::ShowSilenced
             | Action::ShowRest
-            | Action::GroupRules
             | Action::Rules
             | Action::AlertNamed => return None,
         })

@@ -38,6 +38,7 @@ mod runbooks;
 mod screen;
 pub mod session;
 pub mod shot;
+mod silence_form;
 mod status;
 mod steer;
 mod still;

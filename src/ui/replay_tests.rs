@@ -46,7 +46,7 @@ impl Backstage for Stage {
     fn ask(&mut self, ask: Ask) -> Result<(), String> {
         self.asked.lock().unwrap().push(ask.clone());
         match ask {
-            Ask::Bench(_) | Ask::CancelBench | Ask::CancelDiff | Ask::Fork { .. } | Ask::Bundle { .. } | Ask::DryRun { .. } => {}
+            Ask::Bench(_) | Ask::CancelBench | Ask::CancelDiff | Ask::Fork { .. } | Ask::Bundle { .. } | Ask::DryRun(_) => {}
             Ask::Diff(ask) => {
                 let sides = diff::resolved(&ask, Some(&file("success")))?;
                 let compared = diff::compared(sides, &|| false);
@@ -472,6 +472,8 @@ fn an_episode_that_went_on_takes_its_new_place_and_while_more_is_read_nothing_is
     assert!(Arc::ptr_eq(&order(&app), &here));
 }
 
+#[path = "app/alert_tests.rs"]
+mod alerts;
 #[path = "app/place_tests.rs"]
 mod places;
 #[path = "app/seat_tests.rs"]

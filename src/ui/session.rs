@@ -1,6 +1,7 @@
 //! What this screen was like when it was left: a small file in the state directory, never the configuration.
 
 use super::look::Look;
+use super::panes::rules::{Class, RuleGrouping, RuleSort};
 use super::theme::{Tier, is_file};
 use super::view::{ChartView, Detail, EpisodeSort, PaneId, ScreenId, Share, View};
 use crate::event::{LogLevel, SafeText};
@@ -75,6 +76,9 @@ session! {
     episodes_filter: String,
     episodes_sort: EpisodeSort,
     rules_filter: String,
+    rules_sort: RuleSort,
+    rules_grouping: RuleGrouping,
+    rules_hidden: Vec<Class>,
     log_filter: String,
     log_level: Option<LogLevel>,
     /// What was chosen at the screen; unset leaves it to the configuration.
@@ -138,6 +142,9 @@ impl Session {
             episodes_filter: view.replay.filter.clone(),
             episodes_sort: view.replay.sort,
             rules_filter: view.rules.filter.clone(),
+            rules_sort: view.rules.sort,
+            rules_grouping: view.rules.grouping,
+            rules_hidden: view.rules.hidden.clone(),
             log_filter: view.log.filter.clone(),
             log_level: view.log.level,
             chart: view.chart.clone(),
@@ -159,6 +166,11 @@ impl Session {
         view.search = safe(&self.search).to_lowercase();
         (view.replay.filter, view.replay.sort) = (safe(&self.episodes_filter), self.episodes_sort);
         view.rules.filter = safe(&self.rules_filter);
+        (view.rules.sort, view.rules.grouping) = (self.rules_sort, self.rules_grouping);
+        view.rules.hidden = self.rules_hidden.clone();
+        // A key shows what it has hidden once.
+        view.rules.hidden.sort();
+        view.rules.hidden.dedup();
         (view.log.filter, view.log.level) = (safe(&self.log_filter).to_lowercase(), self.log_level);
         if let Some(name) = self.colors.as_ref().filter(|_| !said.colors) {
             let tier = Tier::from_name(name).ok_or_else(|| tr!("{name} is no number of colours", name = name))?;
@@ -263,6 +275,8 @@ mod tests {
         (view.overlay, view.raw, view.search) = (Some(TokenMeasure::Entropy), true, "pay".into());
         (view.replay.filter, view.replay.sort) = ("ret<0.2".into(), EpisodeSort::Return);
         (view.log.filter, view.log.level, view.rules.filter) = ("gw".into(), Some(LogLevel::Warn), "slow".into());
+        (view.rules.sort, view.rules.grouping) = (RuleSort::Since, RuleGrouping::Instance);
+        view.rules.hidden = vec![Class::Pending, Class::Rest];
         look.set_theme("light").unwrap();
         look.set_colors("256");
         (view, look)

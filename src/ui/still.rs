@@ -137,7 +137,17 @@ mod tests {
     #[test]
     fn an_evaluation_is_news_in_a_pause_where_a_rule_begins_to_fail() {
         let group = |health| {
-            let reading = RuleReading { rule: 0, health, error: None, value: Some(2.0), series: 1, pending: 0, firing: 0 };
+            let reading = RuleReading {
+                rule: 0,
+                health,
+                error: None,
+                value: Some(2.0),
+                further: Vec::new(),
+                unknown: None,
+                series: 1,
+                pending: 0,
+                firing: 0,
+            };
             RuleEvaluated { group: "g".into(), at_ms: 5_000, duration_ns: 1, readings: vec![reading] }
         };
         let rule = RuleInfo {
@@ -149,6 +159,7 @@ mod tests {
             labels: LabelSet::default(),
             annotations: LabelSet::default(),
             threshold: None,
+            further: Vec::new(),
         };
         let info = RuleGroupInfo { name: "g".into(), interval_ms: 5_000, rules: vec![rule] };
         let loaded =

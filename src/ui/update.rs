@@ -9,6 +9,7 @@ use super::desk::{Desk, Sought};
 use super::find;
 use super::panes::replay::Scene;
 use super::panes::{self, Max, Motion, Travel, chain, curves, rules};
+use super::silence_form::SilenceForm;
 use super::steer;
 use super::stops::{self, StopEffect};
 use super::view::{Detail, PaneId, PlaybackView, ScreenId, Scroll, Share, View};
@@ -36,6 +37,7 @@ pub enum Effect {
     EditFork,
     /// The rule file in an outside editor.
     EditRules,
+    OpenSilence(Box<SilenceForm>),
     OpenHelp,
     OpenPalette,
     /// The command line, with what stands in it already.
@@ -78,6 +80,8 @@ pub enum ReplayEffect {
         forward: bool,
     },
     SeekStep(LaneId, EpisodeId, StepIndex),
+    /// To an event, and to its lane.
+    SeekEvent(Seq),
 }
 
 /// A command that changes what runs: it is sent only when verb and name were typed. Danger is slow.
@@ -147,13 +151,8 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
             view.go(screen);
             match screen {
                 ScreenId::Checkpoints => panes::checkpoints::enter(view, facts),
-                ScreenId::Live
-                | ScreenId::Replay
-                | ScreenId::Alerts
-                | ScreenId::Training
-                | ScreenId::Memory
-                | ScreenId::Log
-                | ScreenId::Diff => Vec::new(),
+                ScreenId::Alerts => rules::enter(view, facts),
+                ScreenId::Live | ScreenId::Replay | ScreenId::Training | ScreenId::Memory | ScreenId::Log | ScreenId::Diff => Vec::new(),
             }
         }
         Action::Search => vec![Effect::OpenSearch],
@@ -289,6 +288,7 @@ pub fn act(action: Action, argument: &str, view: &mut View, facts: &Facts<'_>) -
         Action::Acknowledge => rules::acknowledge(argument, view, facts),
         Action::Silence => rules::silence(argument, view, facts),
         Action::Unsilence => rules::unsilence(argument, view, facts),
+        Action::ExtendSilence => rules::extend(argument, view, facts),
         Action::DryRun => rules::dry_run(argument, view, facts),
         Action::EditRules => rules::edit(facts),
         Action::Runbook => rules::runbook(argument, view, facts),

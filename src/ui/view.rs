@@ -103,6 +103,8 @@ pub enum PaneId {
     /// Only above the others.
     Request,
     Runbook,
+    Trial,
+    TrialFound,
     Steps,
     StepDetail,
     DiffSummary,

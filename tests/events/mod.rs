@@ -121,6 +121,10 @@ impl Random {
             labels: self.labels(),
             annotations: self.labels(),
             threshold: self.maybe(|r| Threshold { left: r.text(), operator: ">".into(), number: r.float() }),
+            further: vec![FurtherThreshold {
+                join: self.pick(&[Join::And, Join::Or]),
+                threshold: Threshold { left: self.text(), operator: "<=".into(), number: self.float() },
+            }],
         };
         let group = RuleGroupInfo { name: self.pick(&["g", "h"]).into(), interval_ms: self.next(), rules: vec![rule] };
         RulesLoaded {
@@ -138,6 +142,8 @@ impl Random {
             health: self.pick(&[RuleHealth::Ok, RuleHealth::NoData, RuleHealth::Error]),
             error: self.maybe(Self::text),
             value: self.maybe(Self::float),
+            further: vec![None, Some(num::Float(self.float()))],
+            unknown: self.maybe(|r| UnknownSeries { name: r.text(), near: r.maybe(Self::text) }),
             series: 3,
             pending: 1,
             firing: 2,

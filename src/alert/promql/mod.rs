@@ -2,6 +2,7 @@
 
 mod ast;
 mod check;
+mod conditions;
 mod eval;
 mod functions;
 mod parser;
@@ -10,8 +11,9 @@ mod tests;
 pub(crate) mod text;
 pub(crate) mod token;
 
-use crate::metrics::{Labels, Matcher, Point, Store};
-use ast::{Expr, Node, Type};
+use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, Store};
+use ast::{Expr, Node};
+pub use conditions::Split;
 use eval::{Evaluator, Plan, Times};
 use functions::Id;
 use regex::Regex;
@@ -86,15 +88,6 @@ pub struct Evaluated {
     pub infos: Vec<String>,
 }
 
-/// The left side of a comparison with a number.
-#[derive(Clone, Debug)]
-pub struct Split {
-    pub left: Query,
-    /// Such as `>`.
-    pub operator: &'static str,
-    pub number: f64,
-}
-
 /// An expression that was read and whose types are right. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -130,17 +123,9 @@ impl Query {
         run(Evaluator::new(&plan, &selections, store, times, limits))
     }
 
-    /// Where the outermost operator compares with a number.
-    pub fn split(&self) -> Option<Split> {
-        let Node::Chain(first, links) = &self.expr.bare().node else { return None };
-        let (last, before) = links.split_last()?;
-        let Node::Number(number) = last.right.bare().node else { return None };
-        if !last.op.is_comparison() || last.return_bool {
-            return None;
-        }
-        let end = before.last().map_or(first.end, |link| link.right.end);
-        let left = Self::parse(self.text.get(first.start..end)?).ok()?;
-        (left.expr.kind() == Type::Vector).then_some(Split { left, operator: last.op.text(), number })
+    /// The comparisons with numbers on which it stands, in the order of the text.
+    pub fn conditions(&self) -> Vec<Split> {
+        conditions::of(self)
     }
 
     /// Whether any of its selectors finds a series within its reach; true of an expression without selectors.
@@ -148,6 +133,12 @@ impl Query {
         let mut found = Vec::new();
         eval::selectors(&self.expr, &mut found);
         found.is_empty() || self.evaluator(store, Times { start_ms: at_ms, end_ms: at_ms, step_ms: 1 }, limits, |e| e.finds_series(at_ms))
+    }
+
+    /// The names of series that its selectors ask for, in the order of the text.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let is_name = |m: &&Matcher| m.name == METRIC_NAME && m.op == MatchOp::Equal;
+        self.selectors().filter_map(move |matchers| matchers.iter().find(is_name)).map(|m| m.value.as_str())
     }
 
     /// The matchers of each selector, in the order of the text.

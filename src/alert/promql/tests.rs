@@ -206,16 +206,6 @@ fn remarks_say_what_and_where() {
 }
 
 #[test]
-fn a_comparison_with_a_number_is_split() {
-    let split = Query::parse("(sum by (a) (rate(x[5m])) / 2 > 0.1)").unwrap().split().unwrap();
-    assert_eq!((split.left.text(), split.operator, split.number), ("sum by (a) (rate(x[5m])) / 2", ">", 0.1));
-    assert_eq!(Query::parse("x < -5").unwrap().split().unwrap().number, -5.0);
-    for text in ["x", "x > y", "x > bool 1", "x > 1 and y", "vector(1) + 1"] {
-        assert!(Query::parse(text).unwrap().split().is_none(), "{text}");
-    }
-}
-
-#[test]
 fn deep_and_long_texts_end_well_on_a_small_stack() {
     let on_small_stack = || {
         let store = store(&[("a 1 2 3", 60_000)]);
@@ -340,7 +330,7 @@ fn try_all(text: &str) {
     let limits = Limits { samples_max: 200_000, ..Limits::default() };
     match Query::parse(text) {
         Ok(query) => {
-            let _ = (query.instant(&store, 500_000, &limits), query.range(&store, 0, 600_000, 77_000, &limits), query.split());
+            let _ = (query.instant(&store, 500_000, &limits), query.range(&store, 0, 600_000, 77_000, &limits), query.conditions());
             let _ = (
                 query.instant(&store, i64::MAX, &limits),
                 query.instant(&store, i64::MIN, &limits),

@@ -4,7 +4,9 @@ use super::alerts::{ActiveAlert, AlertingRule, Made, Transition, vector};
 use super::file::{Rule, RuleGroup};
 use super::reading;
 use crate::alert::promql::{Limits, Query, Split, VectorSample};
-use crate::event::{AlertState, RuleGroupInfo, RuleHealth, RuleInfo, RuleKind, RuleReading, SafeText, Threshold};
+use crate::event::{
+    AlertState, FurtherThreshold, RuleGroupInfo, RuleHealth, RuleInfo, RuleKind, RuleReading, SafeText, Threshold, UnknownSeries,
+};
 use crate::metrics::{Labels, METRIC_NAME, Store, stale};
 use std::collections::HashSet;
 
@@ -36,8 +38,10 @@ pub struct Group {
 /// One rule from evaluation to evaluation.
 #[derive(Clone, Debug)]
 struct State {
-    /// Where the expression compares with a number.
-    split: Option<Split>,
+    /// Where the expression compares with numbers.
+    conditions: Vec<Split>,
+    /// The name that no series had, of how many names there were then: it is looked for again when there are others.
+    unknown: Option<(usize, Option<UnknownSeries>)>,
     kind: Kind,
     /// Series that its last good evaluation wrote: those that it writes no more have ended.
     written: HashSet<Labels>,
@@ -101,12 +105,14 @@ impl Group {
 
     fn evaluate_rule(&mut self, i: usize, store: &mut Store, at_ms: i64, context: &Context<'_>) -> RuleOutcome {
         let result = self.run_rule(i, store, at_ms, context);
-        let (rule, state) = (&self.file.rules[i], &self.rules[i]);
+        let (rule, state) = (&self.file.rules[i], &mut self.rules[i]);
         let mut reading = RuleReading {
             rule: u32::try_from(i).unwrap_or(u32::MAX),
             health: RuleHealth::Error,
             error: state.last_error.as_deref().map(SafeText::new),
             value: None,
+            further: Vec::new(),
+            unknown: None,
             series: 0,
             pending: 0,
             firing: 0,
@@ -114,7 +120,11 @@ impl Group {
         let mut transitions = Vec::new();
         if let Ok((samples, changed)) = result {
             let asked_ms = at_ms - self.file.query_offset_ms;
-            (reading.health, reading.value) = reading::read(&rule.query, state.split.as_ref(), &samples, store, asked_ms, context);
+            let read = reading::read(&rule.query, &state.conditions, &samples, store, asked_ms, context);
+            (reading.health, reading.value, reading.further) = (read.health, read.value, read.further);
+            if samples.is_empty() && reading.value.is_none() {
+                reading.unknown = state.unknown(&rule.query, store);
+            }
             reading.series = u32::try_from(samples.len()).unwrap_or(u32::MAX);
             transitions = changed;
         }
@@ -182,7 +192,16 @@ impl State {
             RuleKind::Alert => Kind::Alerting(Box::new(AlertingRule::new(rule, &labels))),
             RuleKind::Record => Kind::Recording([(METRIC_NAME.to_owned(), rule.name.clone())].into_iter().chain(labels).collect()),
         };
-        Self { split: rule.query.split(), kind, written: HashSet::new(), last_error: None }
+        Self { conditions: rule.query.conditions(), unknown: None, kind, written: HashSet::new(), last_error: None }
+    }
+
+    /// The name in its expression that no series has.
+    fn unknown(&mut self, query: &Query, store: &Store) -> Option<UnknownSeries> {
+        let names = store.names().len();
+        if self.unknown.as_ref().is_none_or(|(before, _)| *before != names) {
+            self.unknown = Some((names, reading::unknown(query, store)));
+        }
+        self.unknown.as_ref().and_then(|(_, unknown)| unknown.clone())
     }
 
     /// `times`: of the evaluation, and of what is asked.
@@ -264,10 +283,12 @@ fn info(rule: &Rule, state: &State, group_labels: &[(String, String)]) -> RuleIn
         keep_firing_for_ms: u64::try_from(rule.keep_firing_for_ms).unwrap_or(0),
         labels: set(&all_labels(rule, group_labels)),
         annotations: set(&rule.annotations),
-        threshold: state.split.as_ref().map(|split| Threshold {
-            left: SafeText::new(split.left.text()),
-            operator: SafeText::new(split.operator),
-            number: split.number,
-        }),
+        threshold: state.conditions.first().map(threshold),
+        further: state.conditions.iter().skip(1).map(|split| FurtherThreshold { join: split.join, threshold: threshold(split) }).collect(),
     }
+}
+
+fn threshold(split: &Split) -> Threshold {
+    let operator = if split.returns_bool { format!("{} bool", split.operator) } else { split.operator.to_owned() };
+    Threshold { left: SafeText::new(split.left.text()), operator: operator.into(), number: split.number }
 }

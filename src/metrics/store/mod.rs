@@ -8,7 +8,7 @@ mod series;
 #[cfg(test)]
 mod tests;
 
-use super::{Labels, Matcher};
+use super::{Labels, METRIC_NAME, Matcher};
 use postings::Postings;
 use series::Series;
 use std::cmp::Reverse;
@@ -184,6 +184,11 @@ impl Store {
 
     pub fn series_count(&self) -> usize {
         self.by_labels.len()
+    }
+
+    /// The names that its series have.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.postings.values(METRIC_NAME)
     }
 
     /// The time of the newest point.

@@ -28,6 +28,12 @@ impl Postings {
         }
     }
 
+    /// The values that a label has.
+    pub fn values(&self, label: &str) -> impl ExactSizeIterator<Item = &str> {
+        static NONE: std::sync::LazyLock<HashMap<Box<str>, Vec<u32>>> = std::sync::LazyLock::new(HashMap::new);
+        self.0.get(label).unwrap_or(&NONE).keys().map(AsRef::as_ref)
+    }
+
     pub fn remove(&mut self, slot: u32, labels: &Labels) {
         for (name, value) in labels.iter() {
             let Some(values) = self.0.get_mut(name) else { continue };

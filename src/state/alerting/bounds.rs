@@ -1,12 +1,18 @@
 //! What a row may take: a recording says what it likes, and the state stays small.
 
 use super::Alerting;
-use crate::event::{AlertNotified, AlertStateChanged, LabelSet, MATCHERS_MAX, RuleInfo, SafeText, Silence, TargetScraped};
+use crate::event::{
+    AlertNotified, AlertStateChanged, FurtherThreshold, LabelSet, MATCHERS_MAX, RuleInfo, RuleReading, SafeText, Silence, TargetScraped,
+    UnknownSeries,
+};
 
 /// Bytes of one text that is only shown.
 const TEXT_BYTES_MAX: usize = 1_024;
 /// Bytes of a label's value where all together are too many.
 const VALUE_BYTES_MAX: usize = 256;
+const FEW_BYTES_MAX: usize = 96;
+/// Conditions of a rule behind the first one.
+const FURTHER_MAX: usize = 8;
 /// Bytes of an alert's labels and annotations.
 const DETAIL_BYTES_MAX: usize = 8 << 10;
 /// Bytes of all rules' texts; rules behind that are not kept.
@@ -17,6 +23,11 @@ const NAMES_MAX: usize = 16;
 
 pub fn text(text: &SafeText) -> SafeText {
     cut(text, TEXT_BYTES_MAX)
+}
+
+/// Of a text that there are many of.
+pub fn few(text: &SafeText) -> SafeText {
+    cut(text, FEW_BYTES_MAX)
 }
 
 fn cut(text: &SafeText, bytes_max: usize) -> SafeText {
@@ -37,8 +48,17 @@ pub fn labels(labels: &LabelSet) -> LabelSet {
 }
 
 pub fn rule_bytes(info: &RuleInfo) -> usize {
-    let threshold = info.threshold.as_ref().map_or(0, |t| t.left.len() + t.operator.len());
+    let thresholds = info.threshold.iter().chain(info.further.iter().map(|f| &f.threshold));
+    let threshold: usize = thresholds.map(|t| size_of::<FurtherThreshold>() + t.left.len() + t.operator.len()).sum();
     size_of::<RuleInfo>() + info.name.len() + info.expr.len() + bytes(&info.labels) + bytes(&info.annotations) + threshold
+}
+
+pub fn reading(e: &RuleReading) -> RuleReading {
+    let mut kept = e.clone();
+    kept.error = e.error.as_ref().map(text);
+    kept.further.truncate(FURTHER_MAX);
+    kept.unknown = e.unknown.as_ref().map(|u| UnknownSeries { name: text(&u.name), near: u.near.as_ref().map(text) });
+    kept
 }
 
 /// Labels of a usual size as they are; long values are cut, and what is still too much goes. An alert without any would look like one of the

@@ -57,8 +57,22 @@ pub struct RuleRow {
     pub reading: Option<RuleReading>,
     /// Times and values at which the reading changed.
     pub history: Ring<PastReading, 128>,
-    /// When alerts of it began to fire or ended.
-    pub turns: Ring<(u64, AlertState), 32>,
+    /// What its alerts did.
+    #[serde(default)]
+    pub past: Ring<Turn, 64>,
+}
+
+/// An alert of a rule came into a state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub t_ns: u64,
+    pub seq: crate::event::Seq,
+    pub state: AlertState,
+    #[serde(with = "crate::event::num::float")]
+    pub value: f64,
+    /// What tells the alert from others of the rule.
+    #[serde(default)]
+    pub labels: SafeText,
 }
 
 /// What a rule's value was from a time on.
@@ -145,7 +159,7 @@ impl Alerting {
                     info: info.clone(),
                     reading: None,
                     history: Ring::default(),
-                    turns: Ring::default(),
+                    past: Ring::default(),
                 });
                 (row.index, row.interval_ms, row.info) = (index as u32, group.interval_ms, info.clone());
                 self.rules.push(row);
@@ -161,17 +175,15 @@ impl Alerting {
             if row.reading.as_ref().is_none_or(|r| r.value.map(f64::to_bits) != reading.value.map(f64::to_bits)) {
                 row.history.push(PastReading { t_ns, value: reading.value });
             }
-            row.reading = Some(RuleReading { error: reading.error.as_ref().map(bounds::text), ..reading.clone() });
+            row.reading = Some(bounds::reading(reading));
         }
     }
 
     pub(super) fn changed(&mut self, t_ns: u64, seq: crate::event::Seq, e: &AlertStateChanged) {
         let Some(detail) = &e.detail else { return };
         if let Some(row) = self.rules.iter_mut().find(|r| r.group == detail.group && r.info.name == e.rule) {
-            match e.state {
-                AlertState::Firing | AlertState::Resolved => row.turns.push((t_ns, e.state)),
-                AlertState::Pending | AlertState::Inactive => {}
-            }
+            let labels = bounds::few(&detail.labels.telling().into());
+            row.past.push(Turn { t_ns, seq, state: e.state, value: detail.value, labels });
         }
         let known = self.alerts.iter().position(|a| a.change.rule == e.rule && labels(&a.change) == labels(e));
         let mut turns = known.map(|at| self.alerts.remove(at).turns).unwrap_or_default();

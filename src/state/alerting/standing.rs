@@ -175,6 +175,7 @@ mod tests {
             labels: LabelSet::default(),
             annotations: LabelSet::default(),
             threshold: None,
+            further: Vec::new(),
         };
         let mut alerting = Alerting { epoch_ms: Some(0), ..Alerting::default() };
         let group = RuleGroupInfo { name: "g".into(), interval_ms: 1_000, rules: vec![rule] };
@@ -219,7 +220,8 @@ mod tests {
         let mut alerting = alerting();
         let read = |health, error: Option<&str>| {
             let error = error.map(SafeText::from);
-            let reading = RuleReading { rule: 0, health, error, value: None, series: 0, pending: 0, firing: 0 };
+            let reading =
+                RuleReading { rule: 0, health, error, value: None, further: Vec::new(), unknown: None, series: 0, pending: 0, firing: 0 };
             RuleEvaluated { group: "g".into(), at_ms: 1_000, duration_ns: 1, readings: vec![reading] }
         };
         alerting.evaluated(SECOND, &read(RuleHealth::NoData, None));

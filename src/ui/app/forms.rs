@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    fn send(&self, command: Command) -> Result<CommandId, SendError> {
+    pub(super) fn send(&self, command: Command) -> Result<CommandId, SendError> {
         self.source.commands().map_or(Err(SendError::Closed), |c| c.send(command))
     }
 

@@ -4,6 +4,7 @@ use super::{App, Ended, Open};
 use crate::ui::actions::{Action, Entry, Group, Scope};
 use crate::ui::backstage::Backstage;
 use crate::ui::chrome::help::{self, Help};
+use crate::ui::chrome::silence::slot_at;
 use crate::ui::complete::offer;
 use crate::ui::find::search;
 use crate::ui::keymap::{Lookup, key_name, shown};
@@ -48,6 +49,11 @@ impl App {
             (Open::Palette(palette), Pointer::WheelDown) => {
                 palette.at = down(palette.at, WHEEL, palette::find(palette.line.text(), keys, &self.recent).len());
             }
+            (Open::Silence(form), Pointer::Click) => {
+                if let Some(slot) = slot_at(self.area, form, mouse.column, mouse.row) {
+                    form.focus(slot);
+                }
+            }
             // What is open has the keys; a click past it must not change what lies beneath.
             (Open::Help(_) | Open::Palette(_), Pointer::Click | Pointer::Drag)
             | (
@@ -55,6 +61,7 @@ impl App {
                 | Open::Search(_)
                 | Open::Confirm(..)
                 | Open::Form(_)
+                | Open::Silence(_)
                 | Open::Told(..)
                 | Open::Refused(_)
                 | Open::ConfirmQuit,
@@ -69,7 +76,7 @@ impl App {
     /// A paste is text where text is typed, and nothing elsewhere.
     pub(super) fn type_text(&mut self, text: &str) {
         match &mut self.open {
-            Open::Command(_) | Open::Search(_) | Open::Form(_) if text.len() > PASTE_BYTES_MAX => {
+            Open::Command(_) | Open::Search(_) | Open::Form(_) | Open::Silence(_) if text.len() > PASTE_BYTES_MAX => {
                 self.notice = tr!("a line takes at most {n} bytes: nothing was put in", n = PASTE_BYTES_MAX);
             }
             Open::Command(line) => {
@@ -78,6 +85,7 @@ impl App {
             }
             Open::Search(line) => line.insert(text),
             Open::Form(form) => form.insert(text),
+            Open::Silence(form) => form.insert(text),
             Open::Palette(palette) => {
                 palette.line.insert(text);
                 palette.at = 0;
@@ -115,6 +123,7 @@ impl App {
             },
             Open::Confirm(confirm, typed) => self.confirm_key(confirm, typed, &key),
             Open::Form(form) => self.form_key(form, &key),
+            Open::Silence(form) => self.silence_key(form, &key),
             // Any key closes what was told, and what it says can be typed at once.
             Open::Told(..) if name == ":" => self.open_command(""),
             Open::Told(..) => {}
@@ -260,7 +269,7 @@ impl App {
         match (group, digit) {
             (_, None) | (None, Some(0)) => {}
             (Some(_), Some(0)) => self.open = Open::Menu(None),
-            (None, Some(digit)) => self.open = Open::Menu(Group::ALL.get(digit - 1).copied()),
+            (None, Some(digit)) => self.open = Open::Menu(Group::pages(&self.view).get(digit - 1).copied()),
             (Some(group), Some(digit)) => {
                 if let Some(entry) = group.entries().get(digit - 1) {
                     self.do_entry(entry);

@@ -2,12 +2,12 @@
 
 use super::{App, FRAMES_BUDGET, Open, UiError};
 use crate::event::{
-    BranchCause, BranchStarted, Breakpoint, Command, CommandAccepted, Envelope, EpisodeId, Event, HitOutcome, LaneId, Origin, RunState, Seq,
+    BranchCause, BranchStarted, Breakpoint, Command, CommandAccepted, Envelope, Event, HitOutcome, LaneId, Origin, RunState, Seq,
 };
 use crate::source::{Errors, Frame, FrameSource, Playback, Probe, Quest, SourceError, Words};
 use crate::state::DashState;
 use crate::ui::actions::Action;
-use crate::ui::backstage::{Ask, Forked, Opened};
+use crate::ui::backstage::{Ask, Forked, OpenAt, Opened};
 use crate::ui::desk::{Looking, ParkedRun, ReplayDesk, Sought};
 use crate::ui::lang::tr;
 use crate::ui::panes;
@@ -38,7 +38,7 @@ pub struct Seat {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     path: Option<PathBuf>,
-    at: Option<(LaneId, EpisodeId)>,
+    at: Option<OpenAt>,
     /// Where the operator was then, and how often another seat was taken until then.
     from: (ScreenId, u32),
 }
@@ -71,7 +71,7 @@ impl App {
         self.desk.hits.forget();
         (self.form_waits, self.form_sent, self.form_kept) = (None, None, None);
         self.carried.clear();
-        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit | Open::Form(_)) {
+        if matches!(self.open, Open::Confirm(..) | Open::ConfirmQuit | Open::Form(_) | Open::Silence(_)) {
             self.open = Open::Nothing;
         }
     }
@@ -79,7 +79,6 @@ impl App {
     /// Sits down at a recording that was opened. The live run is parked and goes on; another recording gives way.
     fn sit_down(&mut self, opened: Opened) {
         self.change_seat();
-        let jump = self.view.diff.jump.take().filter(|(at, _)| Some(*at) == opened.at);
         let mut view = carried(&self.view);
         view.go(ScreenId::Replay);
         let before = Seat {
@@ -96,17 +95,34 @@ impl App {
             self.tell_of_parked();
         }
         self.desk.replay = ReplayDesk::default();
-        if let Some((lane, episode)) = opened.at {
-            self.view.lane = lane;
-            self.desk.replay.looking = Some(Looking { what: Sought::Episode(lane, episode), from: Seq(0), forward: true });
-        }
-        if let Some((_, seq)) = jump {
-            self.seek(seq);
-        }
         self.notice = match self.parked {
             Some(_) => tr!("opened; gl goes back to the live run, which goes on"),
             None => tr!("opened"),
         };
+        match opened.at {
+            None => {}
+            Some(OpenAt::Episode(lane, episode)) => {
+                self.view.lane = lane;
+                self.desk.replay.looking = Some(Looking { what: Sought::Episode(lane, episode), from: Seq(0), forward: true });
+            }
+            Some(OpenAt::Event { seq, is_marked }) => self.begin_at(seq, is_marked),
+        }
+    }
+
+    /// Begins at an event of a recording that was just opened, which may be so new that it is not written yet.
+    fn begin_at(&mut self, seq: Seq, is_marked: bool) {
+        if is_marked {
+            self.view.marks.insert(seq);
+            self.notice = match self.parked {
+                Some(_) => tr!("event {seq} is marked m; gl goes back to the live run, which goes on", seq = seq),
+                None => tr!("event {seq} is marked m", seq = seq),
+            };
+        }
+        if self.source.playback().is_some_and(|p| p.end() >= seq) {
+            self.go_to_event(seq);
+        } else {
+            self.desk.replay.looking = Some(Looking { what: Sought::Event(seq), from: Seq(0), forward: true });
+        }
     }
 
     /// Sits down at the run that goes on from the recording, which gives way.
@@ -294,7 +310,7 @@ impl App {
             Sought::Stop => self.desk.stops.breaks().map(Stop::quest).collect(),
             Sought::Error => vec![Quest::Errors],
             Sought::Match => vec![Quest::Search],
-            Sought::Episode(..) => Vec::new(),
+            Sought::Episode(..) | Sought::Event(_) => Vec::new(),
         }
     }
 
@@ -314,7 +330,7 @@ impl App {
                 let (at, all) = number_of(Quest::Search);
                 Some(tr!("match {at} of {all} in the recording, at event {seq}", at = at, all = all, seq = seq))
             }
-            Sought::Episode(..) => None,
+            Sought::Episode(..) | Sought::Event(_) => None,
         };
         self.go_to_event(seq);
         if let Some(notice) = notice {
@@ -378,6 +394,7 @@ impl App {
     pub(super) fn replay_effect(&mut self, effect: ReplayEffect) -> Result<(), String> {
         match effect {
             ReplayEffect::Leave => self.leave_recording(),
+            ReplayEffect::SeekEvent(seq) => self.go_to_event(seq),
             ReplayEffect::Search(text) => self.begin_search(&text.to_lowercase()),
             ReplayEffect::Look { what, from, forward } => self.look(what, from, forward),
             ReplayEffect::SeekStep(lane, episode, step) => {
@@ -609,6 +626,7 @@ fn nothing_found(looking: &Looking) -> String {
         (Sought::Error, false) => tr!("no earlier tool error"),
         (Sought::Match, true) => tr!("no later match in the recording"),
         (Sought::Match, false) => tr!("no earlier match in the recording"),
+        (Sought::Event(seq), _) => tr!("the recording does not hold event {seq} yet", seq = seq),
         (Sought::Episode(_, episode), _) => tr!("the recording does not hold episode {episode} yet", episode = episode),
     }
 }

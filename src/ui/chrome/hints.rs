@@ -155,7 +155,15 @@ fn of_screen(cx: &Context<'_>) -> &'static [Action] {
             Action::RollBack,
             Action::Undo,
         ],
-        ScreenId::Alerts => &[Action::Acknowledge, Action::Silence, Action::Unsilence, Action::Runbook, Action::DryRun, Action::EditRules],
+        ScreenId::Alerts => &[
+            Action::Acknowledge,
+            Action::Silence,
+            Action::Unsilence,
+            Action::ExtendSilence,
+            Action::Runbook,
+            Action::DryRun,
+            Action::EditRules,
+        ],
         ScreenId::Diff => &[Action::Open, Action::NextMatch, Action::PreviousMatch, Action::FoldSame, Action::SideA, Action::SideB],
         ScreenId::Training | ScreenId::Log => &[],
     }

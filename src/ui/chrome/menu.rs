@@ -50,7 +50,7 @@ pub fn word(entry: &Entry, cx: &Context<'_>) -> String {
 /// Above the last row, so that the pane and what an action says stay in sight.
 pub fn draw(canvas: &mut Canvas<'_>, group: Option<Group>, cx: &Context<'_>) {
     let (title, items) = match group {
-        None => (tr!("menu"), Group::ALL.iter().map(|g| (lang::text(g.title()), true)).collect::<Vec<_>>()),
+        None => (tr!("menu"), Group::pages(cx.view).iter().map(|g| (lang::text(g.title()), true)).collect::<Vec<_>>()),
         Some(group) => (lang::text(group.title()), group.entries().iter().map(|e| (word(e, cx), refusal(e, cx).is_none())).collect()),
     };
     let columns = (canvas.width() / COLUMN).clamp(1, 4);

@@ -8,6 +8,7 @@ mod hints;
 mod input;
 pub mod menu;
 mod palette;
+pub mod silence;
 
 use super::actions::{Action, Entry};
 use super::app::Open;
@@ -94,6 +95,7 @@ pub fn overlay(buffer: &mut Buffer, area: Rect, cx: &Context<'_>, (open, notice)
         Open::Menu(group) => menu::draw(&mut canvas, *group, cx),
         Open::Confirm(confirm, typed) => dialogs::confirmation(&mut canvas, confirm, typed, cx),
         Open::Form(form) => form::draw(&mut canvas, form, cx),
+        Open::Silence(form) => silence::draw(&mut canvas, form, cx),
         Open::Told(title, lines) => dialogs::told(&mut canvas, title, lines),
         Open::Refused(why) => dialogs::refused(&mut canvas, why),
         Open::ConfirmQuit => dialogs::quit(&mut canvas, cx),

@@ -92,7 +92,9 @@ fn texts() -> BTreeMap<String, String> {
 /// All panes: as a variant is left out, its title shows in English, and the screens' test sees it.
 pub fn panes() -> impl Iterator<Item = PaneId> {
     let of_screens = crate::ui::view::ScreenId::ALL.iter().flat_map(|s| s.panes().iter().copied());
-    of_screens.chain([PaneId::Memory, PaneId::Episodes, PaneId::Inspector, PaneId::Request, PaneId::Branches])
+    let above =
+        [PaneId::Episodes, PaneId::Inspector, PaneId::Request, PaneId::Branches, PaneId::Runbook, PaneId::Trial, PaneId::TrialFound];
+    of_screens.chain([PaneId::Memory]).chain(above)
 }
 
 /// Messages of the catalogue: each stands on a line of its own.

@@ -43,12 +43,9 @@ impl Item<'_> {
     }
 }
 
-/// Labels of an alert that its rule does not have, its name aside.
+/// What tells an alert from others of its rule.
 pub fn own_labels(alert: &AlertRow) -> String {
-    let Some(detail) = &alert.change.detail else { return String::new() };
-    let is_own = |name: &str| !matches!(name, "alertname" | "severity" | "job" | "instance");
-    let pairs: Vec<String> = detail.labels.iter().filter(|(n, _)| is_own(n.as_str())).map(|(n, v)| format!("{n}={v}")).collect();
-    pairs.join(" ")
+    alert.change.detail.as_ref().map_or_else(String::new, |detail| detail.labels.telling())
 }
 
 fn rank(stand: &Stand) -> u8 {
@@ -237,6 +234,10 @@ pub fn line(canvas: &mut Canvas<'_>, y: u16, item: &Item<'_>, now_t_ns: u64) {
     let end = if width >= 24 { canvas.text_before(width, y, &age, Role::Dim).saturating_sub(1) } else { width };
     let mut x = canvas.text(0, y, &format!("{letter} "), role);
     x = canvas.text_upto(x, end, y, &format!("{} ", item.name), role);
+    let (mark, mark_role) = rules::severity_mark(item.severity);
+    if width >= 24 && !mark.is_empty() {
+        x = canvas.text_upto(x, end, y, &format!("{mark} "), mark_role);
+    }
     if item.standing.flapping {
         x = canvas.text_upto(x, end, y, "~ ", Role::Warn);
     }

@@ -5,7 +5,7 @@ use super::replay::Scene;
 use super::{Motion, Pane, notice};
 use crate::event::{BranchCause, BranchStarted, CheckpointId, EpisodeEnded, EpisodeId, LaneId, Seq};
 use crate::state::{DashState, RowKind};
-use crate::ui::backstage::Ask;
+use crate::ui::backstage::{Ask, OpenAt};
 use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, ReplayEffect, command, scroll};
 use crate::ui::view::{PaneId, ScreenId, Scroll, View};
@@ -322,7 +322,7 @@ fn go_to(view: &mut View, facts: &Facts<'_>, (lane, episode): Key, step: u32) ->
         view.popup = None;
         return vec![
             Effect::Notice(tr!("opening episode {episode} in this run's recording", episode = episode)),
-            Effect::Ask(Ask::Open { path: None, at: Some((lane, episode)) }),
+            Effect::Ask(Ask::Open { path: None, at: Some(OpenAt::Episode(lane, episode)) }),
         ];
     }
     view.go(ScreenId::Live);

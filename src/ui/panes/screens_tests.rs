@@ -219,6 +219,7 @@ fn alerting() -> DashState {
         labels: set(&[("severity", "warning")]),
         annotations: set(&[("runbook_url", "docs/runbooks/Watchdog.md")]),
         threshold: Some(Threshold { left: "pilothouse_gpu_temperature_celsius".into(), operator: ">".into(), number: 70.0 }),
+        further: Vec::new(),
     };
     let group = RuleGroupInfo { name: "g".into(), interval_ms: 5_000, rules: names.iter().map(|n| rule(n)).collect() };
     let loaded = RulesLoaded {
@@ -239,6 +240,8 @@ fn alerting() -> DashState {
         health: health(rule),
         error: (rule == 5).then(|| "parse error col 12".into()),
         value: (rule < 4).then_some(71.0),
+        further: Vec::new(),
+        unknown: None,
         series: 1,
         pending: 0,
         firing: 0,

@@ -207,6 +207,7 @@ impl PaneId {
             PaneId::Rules => PaneSpec {
                 scopes: &[Scope::List],
                 travel: Travel::Own(|view, facts, inside, motion| rules::scroll(view, facts, inside.1, motion)),
+                click: rules::click_list,
                 open: rules::open,
                 sort: |view, _| {
                     view.rules.sort = view.rules.sort.next();
@@ -229,11 +230,28 @@ impl PaneId {
                 ..pane("Rule", || tr!("rule"), rules::draw_detail)
             },
             PaneId::Silences => PaneSpec {
-                travel: Travel::Lines(|s, glyphs, _, (width, height)| {
-                    lines::scroll_max(rules::silence_lines(s.state, s.view, s.desk, width, glyphs).len(), height)
-                }),
+                scopes: &[Scope::List],
+                travel: Travel::Own(rules::scroll_silences),
+                click: rules::click_silence,
+                open: rules::edit_silence,
                 records: |s| records::all(s.state.alerting.silences.iter()),
                 ..pane("Silences", || tr!("silences"), rules::draw_silences)
+            },
+            PaneId::Trial => PaneSpec {
+                scopes: &[Scope::List],
+                travel: Travel::Own(rules::scroll_choice),
+                click: rules::click_choice,
+                open: rules::open_choice,
+                ..pane("Try on", || tr!("try"), rules::draw_choice)
+            },
+            PaneId::TrialFound => PaneSpec {
+                scopes: &[Scope::List],
+                travel: Travel::Own(rules::scroll_found),
+                click: rules::click_found,
+                open: rules::open_found,
+                records: |s| Ok(rules::dry_records(s.desk)),
+                in_view: |_, s| Some(s.view.rules.trial.found_at),
+                ..pane("Dry run", || tr!("dry run"), rules::draw_found)
             },
             PaneId::Runbook => PaneSpec {
                 travel: Travel::Lines(|s, glyphs, _, (width, height)| {

@@ -8,9 +8,9 @@ mod tests;
 
 use super::Motion;
 use super::replay::{Scene, episodes};
-use crate::event::{EpisodeId, LaneId, NoAddress, Seq};
+use crate::event::NoAddress;
 use crate::source::diff::{Address, Decision, Difference, EpisodeDiff, Found, Mark, Saw, Token, Typed, records as in_json};
-use crate::ui::backstage::Ask;
+use crate::ui::backstage::{Ask, OpenAt};
 use crate::ui::diff::{Compared, DiffAsk, DiffFile, DiffSide};
 use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, ReplayEffect};
@@ -30,8 +30,6 @@ pub struct DiffView {
     pub unfolded: bool,
     /// For the comparison, at most two; the first is A.
     pub marked: Vec<DiffSide>,
-    /// Where the recording is to be gone to that is being opened.
-    pub jump: Option<((LaneId, EpisodeId), Seq)>,
 }
 
 /// A row of the list.
@@ -298,9 +296,11 @@ fn open_step(diff: &EpisodeDiff, item: usize, files: &[DiffFile; 2], view: &mut 
         view.replay.pick = None;
         return vec![Effect::Replay(ReplayEffect::SeekStep(at.0, at.1, decision.step))];
     }
-    view.diff.jump = Some((at, decision.last));
     let notice = tr!("opening {name}", name = file.path.display());
-    vec![Effect::Notice(notice), Effect::Ask(Ask::Open { path: file.asked.clone(), at: Some(at) })]
+    vec![
+        Effect::Notice(notice),
+        Effect::Ask(Ask::Open { path: file.asked.clone(), at: Some(OpenAt::Event { seq: decision.last, is_marked: false }) }),
+    ]
 }
 
 /// What of an item a search looks in.

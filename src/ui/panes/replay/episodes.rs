@@ -333,7 +333,7 @@ fn live_items(scene: Scene<'_>) -> Vec<Item<'_>> {
 }
 
 /// What tells it from its neighbours stands first. Recordings are named by when they began: others say so at the end.
-fn row_text(r: &Recorded) -> String {
+pub fn row_text(r: &Recorded) -> String {
     let started = r.started.get(..16).unwrap_or(&r.started);
     let is_named_so = started.get(..10).is_some_and(|day| r.name.starts_with(&day.replace('-', "")));
     let started = if is_named_so { String::new() } else { format!("  {}", started.replace('T', " ")) };

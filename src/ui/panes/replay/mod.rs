@@ -14,7 +14,7 @@ use super::{Motion, chain, has_popups};
 use crate::event::{EpisodeId, LaneId, Seq, StepAddress, StepIndex};
 use crate::source::{Beat, Book, Episode, Track};
 use crate::state::{DashState, LaneState};
-use crate::ui::backstage::Ask;
+use crate::ui::backstage::{Ask, OpenAt};
 use crate::ui::desk::{Desk, Order, Sought};
 use crate::ui::lang::tr;
 use crate::ui::update::{Effect, Facts, ReplayEffect};
@@ -145,7 +145,7 @@ pub fn open_pick(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
         }
         Pick::Episode(lane, episode) => vec![
             Effect::Notice(tr!("opening episode {episode} in this run's recording", episode = episode)),
-            Effect::Ask(Ask::Open { path: None, at: Some((lane, episode)) }),
+            Effect::Ask(Ask::Open { path: None, at: Some(OpenAt::Episode(lane, episode)) }),
         ],
         Pick::Recording(path) => {
             vec![Effect::Notice(tr!("opening {name}", name = path.display())), Effect::Ask(Ask::Open { path: Some(path), at: None })]

@@ -1,9 +1,8 @@
 //! The left side of a rule over time, with its threshold.
 
-use super::value::of_left;
-use crate::event::Threshold;
+use crate::event::AlertState;
 use crate::state::{DashState, RuleRow};
-use crate::ui::widgets::{Canvas, Chart, Extent, Line, Point, Scale, Window, columns_of, format};
+use crate::ui::widgets::{Canvas, Chart, ChartMark, Extent, Line, Point, Scale, Window, columns_of, format};
 
 /// Rows that it takes where there is room.
 pub const ROWS: u16 = 7;
@@ -30,7 +29,9 @@ pub fn draw(canvas: &mut Canvas<'_>, rule: &RuleRow, state: &DashState) {
         lines.push(Line { points, letter: '-', range, label });
     }
     let x_label = |x: u64| format::clock(x.saturating_mul(1_000_000));
-    Chart { lines: &lines, scale, first, marks: &[], cursor: None, x_label: &x_label, unit: "" }.draw(canvas);
+    let fired = rule.past.iter().filter(|turn| turn.state == AlertState::Firing).map(|turn| turn.t_ns / 1_000_000);
+    let marks: Vec<ChartMark> = fired.filter(|x| *x >= first).map(|x| ChartMark { x, letter: 'F' }).collect();
+    Chart { lines: &lines, scale, first, marks: &marks, cursor: None, x_label: &x_label, unit: "" }.draw(canvas);
 }
 
 /// Milliseconds of the run; a value holds until the next one.
@@ -48,9 +49,4 @@ fn points(rule: &RuleRow, now_t_ns: u64) -> Vec<Point> {
         gap = false;
     }
     points
-}
-
-/// What the dashed line is.
-pub fn threshold_words(threshold: &Threshold) -> String {
-    format!("{} {}", threshold.operator, of_left(Some(threshold), threshold.number))
 }

@@ -1,9 +1,9 @@
 //! Pane 2 of the alerts screen: one rule in full.
 
-use super::value::{clock, compared};
+use super::value::{self, clock};
 use super::{at, curve, list, shown};
 use crate::event::{AlertState, LabelSet};
-use crate::state::{AlertRow, DashState, RuleRow, Stand};
+use crate::state::{AlertRow, DashState, RuleRow, Stand, Turn};
 use crate::ui::lang::tr;
 use crate::ui::panes::alerts::{Item, letter, own_labels, short_age};
 use crate::ui::panes::lines::{self, Line, wrapped};
@@ -14,6 +14,8 @@ use crate::ui::widgets::{Canvas, Glyphs, Role, format};
 
 /// Alerts of a rule that are listed one by one.
 const ALERTS_MAX: usize = 50;
+/// Changes of state that are listed.
+const HISTORY_MAX: usize = 24;
 /// Rows from which there is room for the curve beside the words.
 const CURVE_HEIGHT_MIN: u16 = 16;
 
@@ -92,11 +94,7 @@ fn of_rule(lines: &mut Vec<Line>, item: &Item<'_>, rule: &RuleRow, state: &DashS
     let ambiguous = glyphs.ambiguous;
     let info = &rule.info;
     lines.extend(wrapped(&format!("expr  {}", info.expr), width, ambiguous, Role::Text));
-    if let Some(threshold) = &info.threshold {
-        let now = compared(rule).unwrap_or_default();
-        let text = format!("{}  {}", tr!("threshold {words}", words = curve::threshold_words(threshold)), tr!("now {value}", value = now));
-        lines.extend(wrapped(&text, width, ambiguous, Role::Warn));
-    }
+    conditions(lines, rule, width, glyphs);
     let seconds = |ms: u64| format!("{}s", ms / 1_000);
     let mut about = format!("for {}", seconds(info.for_ms));
     if info.keep_firing_for_ms > 0 {
@@ -112,6 +110,23 @@ fn of_rule(lines: &mut Vec<Line>, item: &Item<'_>, rule: &RuleRow, state: &DashS
     alerts(lines, item, state, width, glyphs);
     history(lines, rule, state, width, glyphs);
     notified(lines, item.name, state, width, glyphs);
+}
+
+/// Each comparison with a number, with its value now; which name is wrong where nothing can be compared.
+fn conditions(lines: &mut Vec<Line>, rule: &RuleRow, width: u16, glyphs: Glyphs) {
+    let conditions = value::conditions(rule);
+    let several = conditions.len() > 1;
+    for condition in &conditions {
+        let join = condition.join.map_or_else(String::new, |join| format!("{} ", value::join_word(join)));
+        let of = if several { format!("  {}", condition.threshold.left) } else { String::new() };
+        lines.extend(wrapped(&tr!("now {value}", value = format!("{join}{}{of}", condition.text())), width, glyphs.ambiguous, Role::Warn));
+    }
+    let Some(reading) = &rule.reading else { return };
+    if let (true, Some(bare)) = (conditions.is_empty(), reading.value) {
+        let text = tr!("now {value}", value = value::of_left(None, bare));
+        lines.extend(wrapped(&text, width, glyphs.ambiguous, Role::Warn));
+    }
+    lines.extend(value::unknown(reading).into_iter().flat_map(|told| wrapped(&told, width, glyphs.ambiguous, Role::Warn)));
 }
 
 /// Expanded, of the alert that fires; else as the file has them.
@@ -147,21 +162,35 @@ fn alerts(lines: &mut Vec<Line>, item: &Item<'_>, state: &DashState, width: u16,
     }
 }
 
-/// How often it fired, and each time with what changed just before.
+/// How often it fired, and what its alerts did: since when, with which value, for how long, and what changed just before.
 fn history(lines: &mut Vec<Line>, rule: &RuleRow, state: &DashState, width: u16, glyphs: Glyphs) {
-    let fired: Vec<u64> = rule.turns.iter().filter(|(_, s)| *s == AlertState::Firing).map(|(t, _)| *t).collect();
-    if fired.is_empty() {
+    let fired = rule.past.iter().filter(|turn| turn.state == AlertState::Firing).count();
+    if rule.past.iter().len() == 0 {
         lines.push(Line::of(tr!("history: has not fired"), Role::Dim));
         return;
     }
-    lines.push(Line::of(tr!("history: fired {times}, newest first", times = format::counted(fired.len() as u64, "time")), Role::Dim));
-    for from in fired.iter().rev().take(8) {
-        let ended = rule.turns.iter().find(|(t, s)| *t >= *from && *s == AlertState::Resolved).map(|(t, _)| *t);
-        let until = ended.map_or_else(|| tr!("still"), format::clock);
-        let before = before(state, *from).map_or_else(String::new, |text| format!("  ({text})"));
-        let text = format!("  {}-{until}{before}", format::clock(*from));
-        lines.extend(wrapped(&text, width, glyphs.ambiguous, Role::Text));
+    lines.push(Line::of(tr!("history: fired {times}, newest first", times = format::counted(fired as u64, "time")), Role::Dim));
+    let past: Vec<&Turn> = rule.past.iter().collect();
+    for (at, turn) in past.iter().enumerate().rev().take(HISTORY_MAX) {
+        let until = past[at + 1..].iter().find(|later| later.labels == turn.labels).map(|later| later.t_ns);
+        lines.extend(wrapped(&told_turn(turn, until, rule, state), width, glyphs.ambiguous, turn_role(turn.state)));
     }
+}
+
+/// `  F FIRING 00:41  71.0 C  gpu=0  for 02:13  (00:12 after the swap to …)`.
+fn told_turn(turn: &Turn, until_t_ns: Option<u64>, rule: &RuleRow, state: &DashState) -> String {
+    let (letter, word) = transition(turn.state);
+    let value = value::of_left(rule.info.threshold.as_ref(), turn.value);
+    let lasted = |until: u64| format::clock(until.saturating_sub(turn.t_ns));
+    let lasted = match (turn.state, until_t_ns) {
+        (AlertState::Resolved | AlertState::Inactive, _) => String::new(),
+        (AlertState::Firing | AlertState::Pending, Some(until)) => tr!("for {time}", time = lasted(until)),
+        (AlertState::Firing | AlertState::Pending, None) => tr!("for {time} so far", time = lasted(state.t_ns)),
+    };
+    let before = if turn.state == AlertState::Firing { before(state, turn.t_ns) } else { None };
+    let before = before.map_or_else(String::new, |text| format!("({text})"));
+    let parts = [format!("  {letter} {word} {}", format::clock(turn.t_ns)), value, turn.labels.to_string(), lasted, before];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
 /// A change to the run in the two minutes before: a swap, else a command.
@@ -202,17 +231,25 @@ fn of_process(lines: &mut Vec<Line>, item: &Item<'_>, state: &DashState, width: 
     lines.extend(wrapped(&missing, width, glyphs.ambiguous, Role::Dim));
     lines.push(Line::of(tr!("history, newest first"), Role::Dim));
     for (t_ns, change) in state.alerts.iter().rev().filter(|(_, c)| c.detail.is_none() && c.rule.as_str() == item.name) {
-        let text = format!("  {}  {}  {}", format::clock(*t_ns), transition(change.state), change.summary);
+        let text = format!("  {}  {}  {}", format::clock(*t_ns), transition(change.state).1, change.summary);
         lines.extend(wrapped(&text, width, glyphs.ambiguous, Role::Text));
     }
 }
 
-fn transition(state: AlertState) -> String {
+fn transition(state: AlertState) -> (&'static str, String) {
     match state {
-        AlertState::Firing => tr!("FIRING"),
-        AlertState::Pending => tr!("pending"),
-        AlertState::Resolved => tr!("resolved"),
-        AlertState::Inactive => tr!("inactive"),
+        AlertState::Firing => ("F", tr!("FIRING")),
+        AlertState::Pending => ("P", tr!("pending")),
+        AlertState::Resolved => (".", tr!("resolved")),
+        AlertState::Inactive => ("-", tr!("inactive")),
+    }
+}
+
+fn turn_role(state: AlertState) -> Role {
+    match state {
+        AlertState::Firing => Role::Bad,
+        AlertState::Pending => Role::Warn,
+        AlertState::Resolved | AlertState::Inactive => Role::Text,
     }
 }
 

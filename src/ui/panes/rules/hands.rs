@@ -1,27 +1,27 @@
 //! What an operator does to alerts: see to them, silence them, try rules, edit them, read the runbook.
 
 use super::detail::fired_at;
-use super::{Class, RuleGrouping, View, chosen, silences};
-use crate::event::{Command, SafeText, Seq, Silence, SilenceKind, SilenceMatcher};
+use super::{Class, RuleGrouping, View, chosen, dry, silences};
+use crate::event::{Command, SafeText, Silence, SilenceKind, SilenceMatcher};
 use crate::state::{DashState, Stand};
-use crate::ui::backstage::Ask;
+use crate::ui::backstage::{Ask, OpenAt};
+use crate::ui::desk::Desk;
 use crate::ui::lang::tr;
 use crate::ui::panes::alerts::{Item, items};
 use crate::ui::runbooks;
-use crate::ui::update::{Effect, Facts};
+use crate::ui::silence_form::{Purpose, SILENCE_MS_MAX, SilenceForm};
+use crate::ui::update::{Effect, Facts, ReplayEffect};
 use crate::ui::view::{PaneId, ScreenId};
 
-/// How long a silence may be said to last, beside any other time.
-pub const DURATIONS: [&str; 4] = ["30m", "1h", "2h", "8h"];
 /// How long an acknowledgement holds where nothing else is configured: somebody who sees to it comes back to it.
 const ACKNOWLEDGED_MINUTES: u32 = 30;
-/// Longer is a rule that should be changed.
-const SILENCE_MS_MAX: i64 = 365 * 86_400 * 1_000;
+/// How long a silence lasts where nothing else is said, and by how much one is extended.
+const SILENCE_MS: i64 = 2 * 3_600_000;
+const EXTENSION_MS: i64 = 3_600_000;
 
 /// Who silences: the user of this console.
-pub fn operator() -> String {
-    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.trim().is_empty()));
-    named.unwrap_or_else(|| tr!("operator"))
+pub fn operator(desk: &Desk) -> String {
+    desk.operator.clone().unwrap_or_else(|| tr!("operator"))
 }
 
 /// Matchers that meet the alert of an item; of several alerts, those labels that all have in common.
@@ -43,20 +43,23 @@ fn nothing() -> Vec<Effect> {
 /// `a` or `:ack NOTE`: what is chosen is seen to, for as long as the configuration says.
 pub fn acknowledge(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(item) = chosen(facts.state, view) else { return nothing() };
+    let lasts_ms = i64::from(facts.desk.acknowledge_minutes.unwrap_or(ACKNOWLEDGED_MINUTES)) * 60_000;
     if argument.is_empty() {
-        return vec![Effect::OpenCommand("ack ".into())];
+        return form(Purpose::Acknowledge, &matchers_of(&item), lasts_ms, facts);
     }
-    let minutes = facts.desk.acknowledge_minutes.unwrap_or(ACKNOWLEDGED_MINUTES);
-    send(SilenceKind::Acknowledgement, matchers_of(&item), i64::from(minutes) * 60_000, argument, facts)
+    send(SilenceKind::Acknowledgement, matchers_of(&item), lasts_ms, argument, facts)
 }
 
-/// `z`, or `:silence [TIME] [MATCHER…] COMMENT`.
+fn form(purpose: Purpose, matchers: &[SilenceMatcher], lasts_ms: i64, facts: &Facts<'_>) -> Vec<Effect> {
+    vec![Effect::OpenSilence(Box::new(SilenceForm::new(purpose, matchers, lasts_ms, &operator(facts.desk))))]
+}
+
+/// `z` opens the form, filled in for what is chosen; `:silence [TIME] [MATCHER…] COMMENT` is for those who know what they want.
 pub fn silence(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
     let item = chosen(facts.state, view);
     if argument.is_empty() {
-        let Some(item) = item else { return nothing() };
-        let matchers: Vec<String> = matchers_of(&item).iter().map(ToString::to_string).collect();
-        return vec![Effect::OpenCommand(format!("silence 2h {} ", matchers.join(" ")))];
+        let matchers = item.as_ref().map(matchers_of).unwrap_or_default();
+        return form(Purpose::New, &matchers, SILENCE_MS, facts);
     }
     let typed = match typed(argument) {
         Ok(typed) => typed,
@@ -87,7 +90,7 @@ fn typed(argument: &str) -> Result<Typed, String> {
             words.remove(0);
             ms
         }
-        None => 2 * 3_600_000,
+        None => SILENCE_MS,
     };
     if !(1..=SILENCE_MS_MAX).contains(&lasts_ms) {
         return Err(tr!("a silence lasts from a second to a year"));
@@ -127,7 +130,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// `90s`, `30m`, `2h`, `1d`, `1h30m`.
-fn duration_ms(text: &str) -> Option<i64> {
+pub fn duration_ms(text: &str) -> Option<i64> {
     let (mut total, mut digits) = (0i64, String::new());
     for c in text.chars() {
         if c.is_ascii_digit() {
@@ -147,15 +150,28 @@ fn duration_ms(text: &str) -> Option<i64> {
     (digits.is_empty() && !text.is_empty()).then_some(total)
 }
 
+/// The same the other way, to the second and at least one: `1h30m`.
+pub fn duration_words(ms: i64) -> String {
+    let mut seconds = (ms / 1_000).max(1);
+    let mut words = String::new();
+    for (unit, length) in [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)] {
+        if seconds >= length {
+            words.push_str(&format!("{}{unit}", seconds / length));
+            seconds %= length;
+        }
+    }
+    words
+}
+
 fn send(kind: SilenceKind, matchers: Vec<SilenceMatcher>, lasts_ms: i64, comment: &str, facts: &Facts<'_>) -> Vec<Effect> {
     let Some(now) = now_ms(facts.state) else { return vec![Effect::Mistake(tr!("the run has not said yet when it began"))] };
-    let matching = silences::matching(facts.state, &matchers);
+    let matching = silences::hushed(facts.state, &matchers).len();
     let silence = Silence {
         kind,
         matchers,
         starts_ms: now,
         ends_ms: now.saturating_add(lasts_ms),
-        created_by: SafeText::from(operator()),
+        created_by: SafeText::from(operator(facts.desk)),
         comment: SafeText::new(comment),
     };
     let until = super::value::clock(silence.ends_ms);
@@ -168,34 +184,60 @@ fn now_ms(state: &DashState) -> Option<i64> {
     state.alerting.at_ms(state.t_ns)
 }
 
+/// The silence that is meant: that under the cursor where silences have the keys, else that which hushes the chosen alert.
+fn meant(view: &View, state: &DashState) -> Option<SafeText> {
+    let of_alert = || match chosen(state, view)?.standing.stand {
+        Stand::Silenced(hush) | Stand::Acknowledged(hush) => Some(hush.id),
+        Stand::Firing | Stand::Pending | Stand::Error(_) | Stand::NoData | Stand::Ok => None,
+    };
+    let of_list = silences::chosen(state, view).map(|(id, _)| id.clone()).filter(|_| view.active() == PaneId::Silences);
+    of_list.or_else(of_alert)
+}
+
 /// `Z`, or `:unsilence ID`.
 pub fn unsilence(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
-    let id = match argument.trim() {
-        "" => match chosen(facts.state, view).map(|item| item.standing.stand) {
-            Some(Stand::Silenced(hush) | Stand::Acknowledged(hush)) => Some(hush.id),
-            Some(Stand::Firing | Stand::Pending | Stand::Error(_) | Stand::NoData | Stand::Ok) | None => {
-                view.rules.silence.as_deref().map(SafeText::new)
-            }
-        },
-        id => Some(SafeText::new(id)),
-    };
-    match id {
+    let named = Some(argument.trim()).filter(|id| !id.is_empty()).map(SafeText::new);
+    match named.or_else(|| meant(view, facts.state)) {
         Some(id) => vec![Effect::Send(Command::Unsilence { id })],
         None => vec![Effect::Notice(tr!("nothing silences it; :unsilence takes the name of a silence"))],
     }
 }
 
-/// `D`, or `:dry-run [RECORDING]`: the rule under the cursor, on the open recording or on one that is named.
-pub fn dry_run(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
-    let rule = chosen(facts.state, view).filter(|i| i.rule.is_some()).map(|i| i.name.to_owned());
-    ask_dry_run(rule, argument, facts)
+/// `x`, or `:extend TIME`: the same silence for longer. The new one stands before the old one ends.
+pub fn extend(argument: &str, view: &View, facts: &Facts<'_>) -> Vec<Effect> {
+    let more_ms = match argument.trim() {
+        "" => EXTENSION_MS,
+        text => match duration_ms(text).filter(|ms| (1..=SILENCE_MS_MAX).contains(ms)) {
+            Some(ms) => ms,
+            None => return vec![Effect::Mistake(tr!("a time is needed, such as 30m, 2h or 1d"))],
+        },
+    };
+    let Some(now) = now_ms(facts.state) else { return vec![Effect::Mistake(tr!("the run has not said yet when it began"))] };
+    let found = meant(view, facts.state).and_then(|id| Some((id.clone(), facts.state.alerting.silences.get(&id)?.silence.clone())));
+    let Some((id, silence)) = found else { return vec![Effect::Notice(tr!("nothing silences it: there is nothing to extend"))] };
+    let longer =
+        Silence { starts_ms: now, ends_ms: silence.ends_ms.saturating_add(more_ms), created_by: operator(facts.desk).into(), ..silence };
+    let told = tr!("silenced until {clock}", clock = super::value::clock(longer.ends_ms));
+    vec![Effect::Send(Command::Silence(longer)), Effect::Send(Command::Unsilence { id }), Effect::Notice(told)]
 }
 
-fn ask_dry_run(rule: Option<String>, recording: &str, facts: &Facts<'_>) -> Vec<Effect> {
-    let own = facts.playback.map(|p| p.name.clone());
-    let named = (!recording.is_empty()).then(|| recording.to_owned());
-    let file = facts.state.alerting.file.to_string();
-    vec![Effect::Ask(Ask::DryRun { rule, recording: named.or(own), file })]
+/// Enter on a silence: its form.
+pub fn edit_silence(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    if !facts.can_command {
+        return vec![Effect::Notice(tr!("silences are changed in a live run that takes commands"))];
+    }
+    let Some((id, row)) = silences::chosen(facts.state, view) else { return vec![Effect::Notice(tr!("no silence stands; z makes one"))] };
+    let Some(now) = now_ms(facts.state) else { return Vec::new() };
+    vec![Effect::OpenSilence(Box::new(SilenceForm::of(id, &row.silence, now)))]
+}
+
+/// `D` asks on which recording the rule under the cursor is to be tried; `:dry-run RECORDING` says so.
+pub fn dry_run(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
+    let rule = chosen(facts.state, view).filter(|i| i.rule.is_some()).map(|i| i.name.to_owned());
+    if argument.is_empty() {
+        return dry::choose(rule, view);
+    }
+    dry::ask(rule, Some(argument.to_owned()), view, facts)
 }
 
 /// `:alert NAME` goes to a rule; `:alert test NAME [RECORDING]` tries it.
@@ -204,12 +246,15 @@ pub fn test(argument: &str, view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match (words.next(), words.next()) {
         (Some("test"), Some(name)) => {
             let name = name.to_owned();
-            let recording = words.next().unwrap_or_default().to_owned();
+            let recording = words.next().map(str::to_owned);
             let found = find(&name, view, facts);
             if !found.is_empty() {
                 return found;
             }
-            ask_dry_run(Some(name), &recording, facts)
+            match recording {
+                None => dry::choose(Some(name), view),
+                recording => dry::ask(Some(name), recording, view, facts),
+            }
         }
         (Some("test"), None) => dry_run("", view, facts),
         (Some(name), _) => find(name, view, facts),
@@ -257,23 +302,29 @@ pub fn file(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     })]
 }
 
-/// `:group severity|group|none`; without one, the next.
+/// `:group severity|group|instance|none`; without one, the next.
 pub fn group(argument: &str, view: &mut View) -> Vec<Effect> {
     let next = match (argument, view.rules.grouping) {
         ("severity", _) | ("", RuleGrouping::None) => RuleGrouping::Severity,
         ("group", _) | ("", RuleGrouping::Severity) => RuleGrouping::Group,
-        ("none", _) | ("", RuleGrouping::Group) => RuleGrouping::None,
-        (other, _) => return vec![Effect::Mistake(tr!("`{text}` groups nothing: severity, group or none", text = other))],
+        ("instance", _) | ("", RuleGrouping::Group) => RuleGrouping::Instance,
+        ("none", _) | ("", RuleGrouping::Instance) => RuleGrouping::None,
+        (other, _) => return vec![Effect::Mistake(tr!("`{text}` groups nothing: severity, group, instance or none", text = other))],
     };
     view.rules.grouping = next;
     Vec::new()
 }
 
-/// Enter on a rule: on the live screen and from the list, the rule in full; from there the event that fired.
+/// Enter on a rule: on the live screen its place in the list; there the event at which it fired, or the rule in full where that is not in view.
 pub fn open(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match (view.screen, view.focus) {
         (ScreenId::Alerts, PaneId::RuleDetail) => to_event(view, facts),
         (ScreenId::Alerts, _) => {
+            let is_in_view = crate::ui::panes::inside(view, facts.area, PaneId::RuleDetail).is_some();
+            let has_fired = chosen(facts.state, view).as_ref().and_then(fired_at).is_some();
+            if is_in_view && has_fired {
+                return to_event(view, facts);
+            }
             view.focus = PaneId::RuleDetail;
             Vec::new()
         }
@@ -303,16 +354,14 @@ fn to_event(view: &mut View, facts: &Facts<'_>) -> Vec<Effect> {
     match facts.playback {
         Some(_) => {
             view.go(ScreenId::Replay);
-            vec![Effect::Seek(seq)]
+            view.marks.insert(seq);
+            vec![Effect::Replay(ReplayEffect::SeekEvent(seq)), Effect::Notice(tr!("event {seq} is marked m", seq = seq))]
         }
-        None => vec![Effect::Ask(Ask::Open { path: None, at: episode_at(facts.state, seq) })],
+        None => vec![
+            Effect::Notice(tr!("opening event {seq} in this run's recording", seq = seq)),
+            Effect::Ask(Ask::Open { path: None, at: Some(OpenAt::Event { seq, is_marked: true }) }),
+        ],
     }
-}
-
-/// The episode that went on when this event came, as far as it is still known.
-fn episode_at(state: &DashState, seq: Seq) -> Option<(crate::event::LaneId, crate::event::EpisodeId)> {
-    let ended = state.episodes.iter().find(|e| e.seq >= seq).map(|e| (e.lane, e.episode));
-    ended.or_else(|| state.lanes.iter().next().map(|(lane, l)| (*lane, l.episode.episode)))
 }
 
 /// `r`: the runbook of the rule, above the panes.

@@ -6,13 +6,14 @@
 //! F FIRING   ToolRateLimited  warn  4.8 > 4.5 /min      02:13           ▁▁▂▃▅▇▇▇      tool=web_search
 //! ```
 
-use super::value::{clock_seconds, compared};
-use super::{Class, at, shown};
+use super::value::{clock, clock_seconds, compared};
+use super::{Class, at, shown, weight};
 use crate::state::{DashState, Stand};
 use crate::ui::lang::tr;
 use crate::ui::panes::alerts::{Item, count, items, letter, short_age};
 use crate::ui::panes::{Pane, lines, notice};
-use crate::ui::view::View;
+use crate::ui::update::{Effect, Facts};
+use crate::ui::view::{PaneId, View};
 use crate::ui::widgets::{Canvas, Glyphs, Role, format, sparkline};
 
 /// What the sparkline spans.
@@ -27,6 +28,15 @@ pub fn word(stand: &Stand) -> String {
         Stand::Error(_) => tr!("error"),
         Stand::NoData => tr!("nodata"),
         Stand::Ok => tr!("ok"),
+    }
+}
+
+/// How much a severity matters, without colour; nothing for one that says little.
+pub fn severity_mark(severity: &str) -> (&'static str, Role) {
+    match weight(severity) {
+        0 => ("!!", Role::Bad),
+        1 => ("!", Role::Warn),
+        2.. => ("", Role::Dim),
     }
 }
 
@@ -46,18 +56,18 @@ impl Columns {
         let rule = 13;
         match width {
             110.. => {
-                let name = 20 + (width - 110) / 5;
+                let name = 18 + (width - 110) / 5;
                 let severity = rule + name + 1;
-                let value = severity + 9;
+                let value = severity + 12;
                 let age = value + 22 + (width - 110) / 6;
-                let track = age + 16;
-                let labels = track + 13 + (width - 110) / 6;
+                let track = age + 18;
+                let labels = track + 9 + (width - 110) / 5;
                 Self { rule, severity: Some(severity), value, age, track: Some(track), labels: Some(labels), end: width }
             }
-            70.. => Self { rule, severity: None, value: 33, age: 54, track: Some(width.saturating_sub(8)), labels: None, end: width },
+            70.. => Self { rule, severity: None, value: 33, age: 52, track: Some(width.saturating_sub(8)), labels: None, end: width },
             _ => {
-                let age = width.saturating_sub(6);
-                let value = (rule + 15).min(age.saturating_sub(1));
+                let age = width.saturating_sub(7);
+                let value = 21.min(age.saturating_sub(1));
                 Self { rule: 2, severity: None, value, age, track: None, labels: None, end: width }
             }
         }
@@ -68,22 +78,16 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
     let (state, view) = (pane.ctx.state, pane.ctx.view);
     let shown = shown(state, view);
     let mut inner = pane.open(canvas, &badge(shown.len(), state, view));
-    let top = header(&mut inner, state);
-    let mut body = inner.below(top);
-    if shown.is_empty() {
-        notice(&mut body, &nothing(state, view));
-        return;
-    }
-    let columns = Columns::of(body.width());
-    let width = body.width();
+    header(&mut inner, state);
+    let Some(frame) = Frame::of(state, &shown, view, (inner.width(), inner.height())) else {
+        let top = header_rows(state, inner.height());
+        return notice(&mut inner.below(top), &nothing(state, view));
+    };
+    let mut body = inner.below(frame.top);
+    let (columns, width) = (Columns::of(body.width()), body.width());
     titles(&mut body, &columns);
     let here = at(&shown, view);
-    let foot = u16::from(body.height() >= 8 && width >= 70);
-    let rows = usize::from(body.height().saturating_sub(1 + foot));
-    let entries = entries(&shown, view);
-    let cursor = entries.iter().position(|e| matches!(e, Entry::Item(i, _) if *i == here)).unwrap_or(0);
-    let skip = (cursor + 1).saturating_sub(rows.max(1));
-    for (y, entry) in (1..).zip(entries.iter().skip(skip).take(rows)) {
+    for (y, entry) in (1..).zip(frame.entries.iter().skip(frame.skip).take(frame.rows)) {
         match entry {
             Entry::Heading(text) => {
                 body.text_upto(0, width, y, text, Role::Strong);
@@ -96,12 +100,64 @@ pub fn draw(canvas: &mut Canvas<'_>, pane: &Pane<'_>) {
             }
         }
     }
-    if foot > 0 {
+    if frame.has_foot {
         let y = body.height() - 1;
-        let text = foot_words(view);
-        body.text_upto(0, width, y, &text, Role::Dim);
+        body.text_upto(0, width, y, &foot_words(view), Role::Dim);
     }
-    lines::more(&mut body, entries.len().saturating_sub(skip + rows));
+    lines::more(&mut body, frame.entries.len().saturating_sub(frame.skip + frame.rows));
+}
+
+/// The rule under the pointer gets the cursor.
+pub fn click(view: &mut View, facts: &Facts<'_>, x: u16, y: u16) -> Vec<Effect> {
+    let pane = PaneId::Rules;
+    let cell = crate::ui::panes::cell_of(view, facts.area, pane, x, y);
+    if let (Some((_, row)), Some(inside)) = (cell, crate::ui::panes::inside(view, facts.area, pane))
+        && let Some(key) = row_at(facts.state, view, inside, row)
+    {
+        view.scroll.remove(&PaneId::RuleDetail);
+        view.rules.at = Some(key);
+    }
+    Vec::new()
+}
+
+/// The rule whose row is that many below the upper edge of the inside, which has that many columns and rows.
+fn row_at(state: &DashState, view: &View, inside: (u16, u16), y: u16) -> Option<String> {
+    let shown = shown(state, view);
+    let frame = Frame::of(state, &shown, view, inside)?;
+    let row = y.checked_sub(frame.top + 1).filter(|row| usize::from(*row) < frame.rows)?;
+    match frame.entries.get(frame.skip + usize::from(row))? {
+        Entry::Heading(_) => None,
+        Entry::Item(_, item) => Some(item.key.clone()),
+    }
+}
+
+/// Which entries stand in which rows.
+struct Frame<'a, 's> {
+    entries: Vec<Entry<'a, 's>>,
+    /// Rows of the header.
+    top: u16,
+    /// Rows for entries.
+    rows: usize,
+    skip: usize,
+    has_foot: bool,
+}
+
+impl<'a, 's> Frame<'a, 's> {
+    /// Unset where there is nothing to be listed.
+    fn of(state: &DashState, shown: &'a [Item<'s>], view: &View, (width, height): (u16, u16)) -> Option<Self> {
+        if shown.is_empty() {
+            return None;
+        }
+        let top = header_rows(state, height);
+        let below = height.saturating_sub(top);
+        let has_foot = below >= 8 && width >= 70;
+        let rows = usize::from(below.saturating_sub(1 + u16::from(has_foot)));
+        let here = at(shown, view);
+        let entries = entries(shown, view);
+        let cursor = entries.iter().position(|e| matches!(e, Entry::Item(i, _) if *i == here)).unwrap_or(0);
+        let skip = (cursor + 1).saturating_sub(rows.max(1));
+        Some(Self { entries, top, rows, skip, has_foot })
+    }
 }
 
 enum Entry<'a, 's> {
@@ -139,11 +195,23 @@ fn nothing(state: &DashState, view: &View) -> String {
     tr!("no alert rules are loaded; alerts of the console itself, such as a recorder that fails, come here")
 }
 
-/// How many stand how, how often rules are evaluated, and whether the file is in force; gives the row below.
-fn header(inner: &mut Canvas<'_>, state: &DashState) -> u16 {
+/// Rows of the header in a pane of `height` rows.
+fn header_rows(state: &DashState, height: u16) -> u16 {
+    let alerting = &state.alerting;
+    match (&alerting.error, alerting.file.is_empty()) {
+        (_, _) if height < 4 => 0,
+        // What is wrong with the file has a row of its own, so that its line is read.
+        (Some(_), _) => 2,
+        (None, false) => 1,
+        (None, true) => u16::from(!items(state).is_empty()),
+    }
+}
+
+/// How many stand how, how often rules are evaluated, and whether the file is in force.
+fn header(inner: &mut Canvas<'_>, state: &DashState) {
     let (width, alerting) = (inner.width(), &state.alerting);
-    if inner.height() < 4 {
-        return 0;
+    if header_rows(state, inner.height()) == 0 {
+        return;
     }
     let items = items(state);
     let parts = [
@@ -172,18 +240,11 @@ fn header(inner: &mut Canvas<'_>, state: &DashState) -> u16 {
     if down > 0 {
         x = inner.text_upto(x, width, 0, &tr!("| {n} endpoints down ", n = down), Role::Bad);
     }
-    match &alerting.error {
-        // What is wrong with the file has a row of its own, so that its line is read.
-        Some(error) => {
-            inner.text_upto(0, width, 1, &format!("E {} {error}", tr!("rules")), Role::Bad);
-            2
-        }
-        None if !alerting.file.is_empty() => {
-            let at = alerting.at_ms(alerting.loaded_t_ns).map_or_else(String::new, clock_seconds);
-            inner.text_upto(x, width, 0, &tr!("| rules: {file} ok {at}", file = alerting.file, at = at), Role::Dim);
-            1
-        }
-        None => u16::from(x > 0),
+    if let Some(error) = &alerting.error {
+        inner.text_upto(0, width, 1, &format!("E {} {error}", tr!("rules")), Role::Bad);
+    } else if !alerting.file.is_empty() {
+        let at = alerting.at_ms(alerting.loaded_t_ns).map_or_else(String::new, clock_seconds);
+        inner.text_upto(x, width, 0, &tr!("| rules: {file} ok {at}", file = alerting.file, at = at), Role::Dim);
     }
 }
 
@@ -196,8 +257,10 @@ fn titles(body: &mut Canvas<'_>, c: &Columns) {
     body.text_upto(c.value, c.age, 0, &tr!("value / threshold"), Role::Dim);
     body.text_upto(c.age, c.track.unwrap_or(c.end), 0, &tr!("for"), Role::Dim);
     if let Some(x) = c.track {
-        let title = if c.labels.is_some() { tr!("last 30 min") } else { tr!("30 min") };
-        body.text_upto(x, c.labels.unwrap_or(c.end), 0, &title, Role::Dim);
+        let end = c.labels.unwrap_or(c.end);
+        let whole = tr!("last 30 min");
+        let title = if body.measure(&whole) < end.saturating_sub(x) { whole } else { tr!("30 min") };
+        body.text_upto(x, end, 0, &title, Role::Dim);
     }
     if let Some(x) = c.labels {
         body.text_upto(x, c.end, 0, &tr!("labels"), Role::Dim);
@@ -214,13 +277,23 @@ fn row(body: &mut Canvas<'_>, y: u16, item: &Item<'_>, c: &Columns, state: &Dash
         body.text(c.rule.saturating_sub(1), y, "~", Role::Warn);
     }
     let name_end = c.severity.unwrap_or(c.value).saturating_sub(1);
-    body.text_upto(c.rule, name_end, y, item.name, role);
-    if let Some(x) = c.severity {
-        body.text_upto(x, c.value.saturating_sub(1), y, item.severity, Role::Dim);
+    let (mark, mark_role) = severity_mark(item.severity);
+    let name = body.text_upto(c.rule, name_end, y, item.name, role);
+    match c.severity {
+        Some(x) => {
+            let word = body.text_upto(x, c.value.saturating_sub(1), y, mark, mark_role);
+            let word = if mark.is_empty() { word } else { word + 1 };
+            body.text_upto(word, c.value.saturating_sub(1), y, item.severity, Role::Dim);
+        }
+        None => drop(body.text_upto(name + 1, name_end, y, mark, mark_role)),
     }
     let value = item.rule.and_then(compared).unwrap_or_else(|| item.summary());
     body.text_upto(c.value, c.age.saturating_sub(1), y, &value, Role::Text);
-    let age = short_age(item, state.t_ns, c.severity.is_some(), body.glyphs());
+    let mut age = short_age(item, state.t_ns, c.severity.is_some(), body.glyphs());
+    // Where labels have no room, who silenced it has: somebody is to be asked.
+    if let (Stand::Silenced(hush) | Stand::Acknowledged(hush), None) = (&item.standing.stand, c.labels) {
+        age = if c.track.is_some() { format!("{age} {}", hush.by) } else { clock(hush.until_ms) };
+    }
     let age_end = c.track.unwrap_or(c.end);
     body.text_upto(c.age, if c.track.is_some() { age_end.saturating_sub(1) } else { age_end }, y, &age, Role::Text);
     if let Some(x) = c.track {
@@ -233,7 +306,8 @@ fn row(body: &mut Canvas<'_>, y: u16, item: &Item<'_>, c: &Columns, state: &Dash
             Stand::Silenced(hush) | Stand::Acknowledged(hush) => tr!("by {who}", who = hush.by),
             Stand::Firing | Stand::Pending | Stand::Error(_) | Stand::NoData | Stand::Ok => String::new(),
         };
-        let text = format!("{} {by}", item.labels());
+        let flaps = if item.standing.flapping { format!("~ {} ", tr!("flapping")) } else { String::new() };
+        let text = format!("{flaps}{} {by}", item.labels());
         body.text_upto(x, c.end, y, text.trim(), Role::Dim);
     }
 }

@@ -2,17 +2,26 @@
 
 mod curve;
 mod detail;
+mod dry;
 mod hands;
 mod list;
 mod page;
 mod silences;
+#[cfg(test)]
+pub mod testing;
 mod value;
 
 pub use detail::{draw as draw_detail, scroll_max as detail_scroll_max};
-pub use hands::{acknowledge, dry_run, edit, file, group, open, runbook, silence, test, toggle, unsilence};
-pub use list::draw as draw_list;
+pub use dry::{
+    Trial, click_choice, click_found, draw_choice, draw_found, open_choice, open_found, records as dry_records, scroll_choice, scroll_found,
+};
+pub use hands::{
+    acknowledge, dry_run, duration_ms, duration_words, edit, edit_silence, extend, file, group, open, runbook, silence, test, toggle,
+    unsilence,
+};
+pub use list::{click as click_list, draw as draw_list, severity_mark};
 pub use page::{draw as draw_page, lines as page_lines};
-pub use silences::{draw as draw_silences, lines as silence_lines};
+pub use silences::{click as click_silence, draw as draw_silences, hushed, scroll as scroll_silences};
 pub use value::{clock, compared};
 
 use super::Motion;
@@ -56,6 +65,8 @@ pub enum RuleSort {
     State,
     Severity,
     Name,
+    /// What came into its state last first.
+    Since,
     /// As the file has them.
     File,
 }
@@ -65,7 +76,8 @@ impl RuleSort {
         match self {
             RuleSort::State => RuleSort::Severity,
             RuleSort::Severity => RuleSort::Name,
-            RuleSort::Name => RuleSort::File,
+            RuleSort::Name => RuleSort::Since,
+            RuleSort::Since => RuleSort::File,
             RuleSort::File => RuleSort::State,
         }
     }
@@ -75,6 +87,7 @@ impl RuleSort {
             RuleSort::State => tr!("state, age"),
             RuleSort::Severity => tr!("severity"),
             RuleSort::Name => tr!("name"),
+            RuleSort::Since => tr!("age"),
             RuleSort::File => tr!("file"),
         }
     }
@@ -89,6 +102,8 @@ pub enum RuleGrouping {
     Severity,
     /// The groups of the file.
     Group,
+    /// What its alerts are of.
+    Instance,
 }
 
 impl RuleGrouping {
@@ -97,6 +112,7 @@ impl RuleGrouping {
             RuleGrouping::None => tr!("none"),
             RuleGrouping::Severity => tr!("severity"),
             RuleGrouping::Group => tr!("group"),
+            RuleGrouping::Instance => tr!("instance"),
         }
     }
 
@@ -106,6 +122,7 @@ impl RuleGrouping {
             RuleGrouping::None => None,
             RuleGrouping::Severity => Some(if item.severity.is_empty() { tr!("no severity") } else { item.severity.to_string() }),
             RuleGrouping::Group => Some(item.rule.map_or_else(|| tr!("the console itself"), |r| r.group.to_string())),
+            RuleGrouping::Instance => Some(instance(item).unwrap_or_else(|| tr!("no instance"))),
         }
     }
 }
@@ -122,6 +139,7 @@ pub struct RulesView {
     pub hidden: Vec<Class>,
     /// The silence under the cursor of pane 3.
     pub silence: Option<String>,
+    pub trial: Trial,
     /// The runbook that is open above the panes: what names it, and its text.
     pub page: Option<(String, String)>,
 }
@@ -135,8 +153,18 @@ impl RulesView {
     }
 }
 
+/// The instance that a rule's alerts are of; of several, how many.
+fn instance(item: &Item<'_>) -> Option<String> {
+    let of = |alert: &&crate::state::AlertRow| alert.change.detail.as_ref().and_then(|d| d.labels.get("instance")).map(ToString::to_string);
+    let all: std::collections::BTreeSet<String> = item.alerts.iter().filter_map(of).collect();
+    match all.len() {
+        0 | 1 => all.into_iter().next(),
+        n => Some(tr!("{n} instances", n = n)),
+    }
+}
+
 /// How much a severity matters: known words first.
-fn weight(severity: &str) -> u8 {
+pub fn weight(severity: &str) -> u8 {
     match severity {
         "critical" | "crit" | "page" => 0,
         "warning" | "warn" => 1,
@@ -160,12 +188,17 @@ pub fn shown<'s>(state: &'s DashState, view: &View) -> Vec<Item<'s>> {
         RuleSort::State => {}
         RuleSort::Severity => shown.sort_by_key(|i| weight(i.severity)),
         RuleSort::Name => shown.sort_by(|a, b| a.name.cmp(b.name)),
+        RuleSort::Since => shown.sort_by_key(|i| std::cmp::Reverse(i.since_t_ns)),
         RuleSort::File => shown.sort_by_key(|i| i.place),
     }
     match options.grouping {
         RuleGrouping::None => {}
         RuleGrouping::Severity => shown.sort_by_key(|i| weight(i.severity)),
         RuleGrouping::Group => shown.sort_by_key(|i| i.place),
+        RuleGrouping::Instance => shown.sort_by_key(|i| {
+            let instance = instance(i);
+            (instance.is_none(), instance)
+        }),
     }
     shown
 }
@@ -190,6 +223,13 @@ pub fn chosen<'s>(state: &'s DashState, view: &View) -> Option<Item<'s>> {
     };
     let at = at(&items, view);
     (at < items.len()).then(|| items.swap_remove(at))
+}
+
+/// The cursor stands on a rule from the beginning: one that comes above it is not acknowledged in its place.
+pub fn enter(view: &mut View, facts: &Facts<'_>) -> Vec<crate::ui::update::Effect> {
+    let key = chosen(facts.state, view).map(|item| item.key);
+    view.rules.at = key;
+    Vec::new()
 }
 
 /// Moves the cursor of the list, whose inside has that many rows.

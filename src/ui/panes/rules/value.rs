@@ -1,6 +1,6 @@
 //! A rule's value next to its threshold, in the unit that the names in its expression tell.
 
-use crate::event::{RuleHealth, Threshold};
+use crate::event::{Join, RuleHealth, RuleReading, Threshold};
 use crate::state::RuleRow;
 use crate::ui::lang::tr;
 use crate::ui::widgets::format;
@@ -59,21 +59,66 @@ pub fn of_left(threshold: Option<&Threshold>, value: f64) -> String {
     number(value, threshold.map_or(Unit::Plain, |t| unit(&t.left)))
 }
 
-/// `71 C > 70 C`; a condition without a number has its value alone, and one that can't say anything says why.
+/// A condition of a rule, how it is joined to those before, and its value now.
+pub struct Compared<'r> {
+    pub join: Option<Join>,
+    pub threshold: &'r Threshold,
+    pub value: Option<f64>,
+}
+
+impl Compared<'_> {
+    /// `71 C > 70 C`.
+    pub fn text(&self) -> String {
+        let t = self.threshold;
+        let value = self.value.map_or_else(|| format::UNSET.to_owned(), |value| of_left(Some(t), value));
+        format!("{value} {} {}", t.operator, of_left(Some(t), t.number))
+    }
+}
+
+/// Every comparison with a number on which a rule stands.
+pub fn conditions(rule: &RuleRow) -> Vec<Compared<'_>> {
+    let reading = rule.reading.as_ref();
+    let first = rule.info.threshold.iter().map(|threshold| Compared { join: None, threshold, value: reading.and_then(|r| r.value) });
+    let value = |n: usize| reading.and_then(|r| r.further.get(n).copied().flatten()).map(|value| value.0);
+    let further = rule.info.further.iter().enumerate();
+    let further = further.map(|(n, further)| Compared { join: Some(further.join), threshold: &further.threshold, value: value(n) });
+    first.chain(further).collect()
+}
+
+pub fn join_word(join: Join) -> String {
+    match join {
+        Join::And => tr!("and"),
+        Join::Or => tr!("or"),
+    }
+}
+
+/// `71 C > 70 C`, of several conditions all; a rule without any has its bare value, and one that can't say anything says why.
 pub fn compared(rule: &RuleRow) -> Option<String> {
     let reading = rule.reading.as_ref()?;
     match reading.health {
         RuleHealth::Error => return Some(reading.error.as_ref().map_or_else(|| tr!("error"), |e| e.to_string())),
-        RuleHealth::NoData => return Some(tr!("matches no series")),
+        RuleHealth::NoData => return Some(no_series(reading)),
         RuleHealth::Ok => {}
     }
-    let threshold = rule.info.threshold.as_ref();
-    let value = reading.value.map(|v| of_left(threshold, v));
-    Some(match (value, threshold) {
-        (Some(value), Some(t)) => format!("{value} {} {}", t.operator, of_left(threshold, t.number)),
-        (None, Some(t)) => format!("{} {} {}", format::UNSET, t.operator, of_left(threshold, t.number)),
-        (Some(value), None) => value,
-        (None, None) => return None,
+    let conditions = conditions(rule);
+    if conditions.is_empty() {
+        return reading.value.map(|value| of_left(None, value));
+    }
+    let parts = conditions.iter().flat_map(|c| [c.join.map(join_word), Some(c.text())]).flatten();
+    Some(parts.collect::<Vec<_>>().join(" "))
+}
+
+/// Why a rule can't say anything, with the name that is wrong, if one is.
+fn no_series(reading: &RuleReading) -> String {
+    unknown(reading).unwrap_or_else(|| tr!("matches no series"))
+}
+
+/// Which name no series has, and which one was probably meant.
+pub fn unknown(reading: &RuleReading) -> Option<String> {
+    let unknown = reading.unknown.as_ref()?;
+    Some(match &unknown.near {
+        Some(near) => tr!("no series is named {name}; did you mean {near}?", name = unknown.name, near = near),
+        None => tr!("no series is named {name}", name = unknown.name),
     })
 }
 
