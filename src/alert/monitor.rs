@@ -6,13 +6,15 @@ use super::rules::{Context, Group, RuleFile, RuleOutcome, Transition};
 use super::silences::{Silences, label_set};
 use crate::event::*;
 use crate::metrics::{Caps, Labels, METRIC_NAME, Meter, Store, stale};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// No group is evaluated more often.
 const INTERVAL_MS_MIN: i64 = 100;
 /// A group is told of at least this often, so that a screen knows that it is evaluated.
 const TOLD_EVERY_MS: i64 = 60_000;
+/// Changes of alerts that wait to be told; beyond them beginnings are left out, ends never.
+const UNTOLD_MAX: usize = 20_000;
 /// Alerts of this process itself that are followed.
 const OWN_MAX: usize = 64;
 
@@ -27,7 +29,7 @@ pub struct MonitorSettings {
     pub job: String,
     /// Evaluations that are made up for where time was lost; the rest is skipped, as Prometheus does.
     pub made_up_max: i64,
-    /// Changes of alerts that one evaluation of a group tells one by one; how many more there were is told in one line.
+    /// Changes of alerts that are told at once; the rest is told a little later.
     pub changes_told_max: usize,
     pub repeat_ms: i64,
     pub refresh_ms: i64,
@@ -74,6 +76,10 @@ pub struct Monitor {
     pages: Vec<Page>,
     /// Ends of alerts whose rules are no more, to be told at the next turn.
     orphans: Vec<(SafeText, Transition)>,
+    /// Series of groups that are no more, which end with the next turn.
+    left_over: Vec<Labels>,
+    /// Changes of alerts that are still to be told, oldest first.
+    untold: VecDeque<Event>,
     /// Alerts of this process itself that fire, as `ALERTS` has them.
     own: BTreeSet<Labels>,
     /// Up to where all that was due is done; milliseconds since 1970.
@@ -93,6 +99,8 @@ impl Monitor {
             pager,
             pages: Vec::new(),
             orphans: Vec::new(),
+            left_over: Vec::new(),
+            untold: VecDeque::new(),
             own: BTreeSet::new(),
             done_ms: None,
             epoch_ms: None,
@@ -113,6 +121,7 @@ impl Monitor {
             let (name, told) = (SafeText::new(group.name()), vec![None; group.rules().len()]);
             self.groups.push(Watched { group, name, told, told_ms: None });
         }
+        self.left_over.extend(before.into_iter().flat_map(|old| old.group.into_written()));
         // Nobody else would say that they are over: their rules are gone, or ask something else now.
         let stands = standing(&self.groups);
         self.orphans.extend(stood.into_iter().filter(|(key, _)| !stands.contains_key(key)).map(|((group, _), end)| (group, end)));
@@ -221,21 +230,19 @@ impl Monitor {
         let mut events: Vec<Event> = self.silences.expire(at_ms).into_iter().map(Event::from).collect();
         for (group, end) in std::mem::take(&mut self.orphans) {
             self.pager.changed(page(&group, &end, at_ms, self.seq));
-            events.push(told(&group, &end, at_ms).into());
+            self.untold.push_back(told(&group, &end, at_ms).into());
         }
-        let Some(mut done) = self.done_ms.replace(at_ms) else { return events };
-        let made_up_ms = self.settings.made_up_max.max(1).saturating_mul(self.collect_ms());
-        if at_ms.saturating_sub(done) > made_up_ms {
-            // A machine that slept evaluates what is now.
-            done = at_ms - made_up_ms;
-        }
+        self.tell_some(&mut events);
+        let Some(before_ms) = self.done_ms.replace(at_ms) else { return events };
+        // A machine that slept evaluates what is now: of each interval its newest times.
+        let mut done_ms = before_ms.max(self.intervals().map(|interval| self.reach_ms(at_ms, interval)).min().unwrap_or(before_ms));
         loop {
-            let due = self.due_ms(done);
-            if due > at_ms {
+            let due_ms = self.due_ms(done_ms);
+            if due_ms > at_ms {
                 break;
             }
-            self.turn(due, &mut events);
-            done = due;
+            self.turn(due_ms, at_ms, &mut events);
+            done_ms = due_ms;
         }
         let pages = self.pager.turn(&self.silences, at_ms);
         self.pages.extend(pages);
@@ -257,19 +264,42 @@ impl Monitor {
         self.groups.iter().map(|watched| &watched.group)
     }
 
-    fn turn(&mut self, at_ms: i64, events: &mut Vec<Event>) {
-        if at_ms % self.collect_ms() == 0 {
+    /// What was due by then and was not done is not made up for.
+    fn reach_ms(&self, now_ms: i64, interval: i64) -> i64 {
+        now_ms.saturating_sub(self.settings.made_up_max.max(1).saturating_mul(interval))
+    }
+
+    /// Does what is due at `at_ms`, unless it is long past `now_ms` for its interval.
+    fn turn(&mut self, at_ms: i64, now_ms: i64, events: &mut Vec<Event>) {
+        let is_due = |interval: i64| at_ms % interval == 0 && at_ms > self.reach_ms(now_ms, interval);
+        let due: Vec<bool> = self.groups.iter().map(|watched| is_due(interval(&watched.group))).collect();
+        if is_due(self.collect_ms()) {
             self.meter.collect(&mut self.store, at_ms);
             for series in &self.own {
                 // A refused point shows as a gap of a rule that asks for it.
                 let _ = self.store.append(series, at_ms, 1.0);
             }
         }
-        for index in 0..self.groups.len() {
-            if at_ms % interval(&self.groups[index].group) == 0 {
-                self.evaluate(index, at_ms, events);
+        for (index, _) in due.iter().enumerate().filter(|(_, is_due)| **is_due) {
+            self.evaluate(index, at_ms, events);
+        }
+        self.end_left_over(at_ms);
+        self.tell_some(events);
+    }
+
+    fn end_left_over(&mut self, at_ms: i64) {
+        for ended in std::mem::take(&mut self.left_over) {
+            if !self.groups.iter().any(|watched| watched.group.writes(&ended)) {
+                // Where nothing more can be written, it ends by itself five minutes later.
+                let _ = self.store.append(&ended, at_ms, stale());
             }
         }
+    }
+
+    /// A flood is told bit by bit, in its order: an end that nobody was told of would stand for ever.
+    fn tell_some(&mut self, events: &mut Vec<Event>) {
+        let most = self.settings.changes_told_max.min(self.untold.len());
+        events.extend(self.untold.drain(..most));
     }
 
     fn evaluate(&mut self, index: usize, at_ms: i64, events: &mut Vec<Event>) {
@@ -290,6 +320,7 @@ impl Monitor {
         self.tell(&group, at_ms, &outcomes, events);
     }
 
+    /// Takes note of what is to be told; `tell_some` does it.
     fn tell(&mut self, group: &SafeText, at_ms: i64, outcomes: &[RuleOutcome], events: &mut Vec<Event>) {
         let mut transitions: Vec<&Transition> = outcomes.iter().flat_map(|outcome| &outcome.transitions).collect();
         for transition in &transitions {
@@ -310,40 +341,30 @@ impl Monitor {
             AlertState::Pending => 2,
             AlertState::Inactive => 3,
         });
-        let most = self.settings.changes_told_max;
-        events.extend(transitions.iter().take(most).map(|transition| Event::from(told(group, transition, at_ms))));
-        let rest = transitions.len().saturating_sub(most);
-        if rest > 0 {
-            let text = format!("group {group}: {rest} more alerts changed at once; {most} are told one by one");
+        let room = UNTOLD_MAX.saturating_sub(self.untold.len());
+        let begins = |transition: &&&Transition| match transition.state {
+            AlertState::Firing | AlertState::Pending => true,
+            AlertState::Resolved | AlertState::Inactive => false,
+        };
+        let left_out = transitions.iter().filter(begins).count().saturating_sub(room);
+        if left_out > 0 {
+            let text = format!("group {group}: {left_out} more alerts began at once than can be told; receivers hear of them");
             events.push(LogLine { level: LogLevel::Warn, target: "rules".into(), text: text.into() }.into());
+        }
+        let mut beginnings = 0;
+        for transition in transitions {
+            beginnings += usize::from(begins(&&transition));
+            if !begins(&&transition) || beginnings <= room {
+                self.untold.push_back(told(group, transition, at_ms).into());
+            }
         }
     }
 }
 
 /// What is pending or fires, by group and labels, with what is to be told should it be no more.
 fn standing(groups: &[Watched]) -> BTreeMap<(SafeText, Labels), Transition> {
-    let mut standing = BTreeMap::new();
-    for watched in groups {
-        for (index, rule) in watched.group.rules().iter().enumerate() {
-            for alert in watched.group.alerts(index) {
-                let state = match alert.state {
-                    AlertState::Firing => AlertState::Resolved,
-                    AlertState::Pending => AlertState::Inactive,
-                    AlertState::Resolved | AlertState::Inactive => continue,
-                };
-                let end = Transition {
-                    rule: rule.name.clone(),
-                    state,
-                    labels: alert.labels.clone(),
-                    annotations: alert.annotations.clone(),
-                    value: alert.value,
-                    active_at_ms: alert.active_at_ms,
-                };
-                standing.insert((watched.name.clone(), alert.labels.clone()), end);
-            }
-        }
-    }
-    standing
+    let ends = groups.iter().flat_map(|watched| watched.group.ends().map(|end| ((watched.name.clone(), end.labels.clone()), end)));
+    ends.collect()
 }
 
 fn interval(group: &Group) -> i64 {
@@ -380,7 +401,7 @@ fn page(group: &SafeText, transition: &Transition, at_ms: i64, seq: u64) -> Page
         labels: transition.labels.clone(),
         annotations: transition.annotations.clone(),
         value: transition.value,
-        starts_ms: transition.active_at_ms,
+        starts_ms: transition.fired_at_ms.unwrap_or(transition.active_at_ms),
         ends_ms: (!firing).then_some(at_ms),
         at_ms,
         muted: false,
@@ -417,7 +438,7 @@ mod tests {
         let mut monitor = Monitor::new(MonitorSettings { made_up_max: 100, ..MonitorSettings::default() });
         monitor.begins_at(0);
         let loaded = monitor.load("f", "s".into(), RuleFile::parse(rules).unwrap());
-        assert_eq!(loaded.groups.len(), 1);
+        assert!(!loaded.groups.is_empty());
         monitor.advance(0);
         monitor
     }
@@ -470,18 +491,97 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_told_up_to_a_bound_and_the_rest_in_a_line() {
-        let pairs: Vec<String> = (0..300).map(|i| format!("label_replace(vector(1), \"i\", \"{i}\", \"\", \"\")")).collect();
-        let rules = format!("groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: '{}'\n", pairs.join(" or "));
+    fn a_flood_is_told_bit_by_bit_and_every_end_with_it() {
+        let pairs: Vec<String> = (0..150).map(|i| format!("label_replace(vector(1), \"i\", \"{i}\", \"\", \"\")")).collect();
+        let expr = format!("({}) and on () vector(time()) < 3", pairs.join(" or "));
+        let rules = format!("groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: '{expr}'\n");
         let mut monitor = monitor(&rules);
         let events = monitor.advance(1_000);
         assert_eq!(changes(&events).len(), 100);
-        let line = events.iter().find_map(|e| match e {
-            Event::LogLine(e) => Some(e.text.to_string()),
-            _ => None,
-        });
-        assert_eq!(line.unwrap(), "group g: 200 more alerts changed at once; 100 are told one by one");
-        assert_eq!(monitor.take_pages().len(), 300, "receivers hear of all");
+        assert_eq!(monitor.take_pages().len(), 150, "receivers hear of all");
+        let mut all = events;
+        for at_ms in (1_100..=6_000).step_by(100) {
+            all.extend(monitor.advance(at_ms));
+        }
+        let of = |wanted| changes(&all).into_iter().filter(|(state, _)| *state == wanted).count();
+        assert_eq!((of(AlertState::Firing), of(AlertState::Resolved)), (150, 150));
+    }
+
+    #[test]
+    fn a_lag_skips_no_group_but_those_that_it_is_long_for() {
+        let group = |name: &str, interval: &str| {
+            format!("- name: {name}\n  interval: {interval}\n  rules:\n  - record: x:{name}\n    expr: vector(1)\n")
+        };
+        let mut monitor = monitor(&format!("groups:\n{}{}", group("quick", "1s"), group("slow", "1m")));
+        monitor.settings.made_up_max = 1;
+        let evaluated = |events: &[Event]| -> Vec<(String, i64)> {
+            let of = |event: &Event| match event {
+                Event::RuleEvaluated(e) => Some((e.group.to_string(), e.at_ms)),
+                _ => None,
+            };
+            events.iter().filter_map(of).collect()
+        };
+        monitor.advance(59_500);
+        monitor.tell_all();
+        assert_eq!(evaluated(&monitor.advance(61_600)), [("slow".to_owned(), 60_000), ("quick".to_owned(), 61_000)]);
+    }
+
+    #[test]
+    fn a_rule_that_is_changed_while_it_fires_fires_anew() {
+        let rules = |expr: &str| {
+            let rule = format!("  - alert: Bang\n    expr: {expr}\n");
+            format!("groups:\n- name: g\n  interval: 1s\n  rules:\n  - record: first:one\n    expr: vector(1)\n{rule}")
+        };
+        let mut monitor = monitor(&rules("vector(7) > 5"));
+        assert_eq!(changes(&monitor.advance(1_000)), [(AlertState::Firing, 1_000)]);
+        monitor.load("f", "t".into(), RuleFile::parse(&rules("vector(8) > 5")).unwrap());
+        let events = monitor.advance(2_000);
+        assert_eq!(changes(&events), [(AlertState::Resolved, 2_000), (AlertState::Firing, 2_000)]);
+        assert!(readings(&events).all(|reading| reading.error.is_none()), "{events:?}");
+    }
+
+    fn readings(events: &[Event]) -> impl Iterator<Item = &RuleReading> {
+        events.iter().flat_map(|event| match event {
+            Event::RuleEvaluated(e) => e.readings.as_slice(),
+            _ => &[],
+        })
+    }
+
+    #[test]
+    fn a_store_that_is_full_hides_no_alert() {
+        let mut monitor = monitor("groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: vector(1)\n");
+        monitor.store = Store::new(Caps { series_max: 0, ..Caps::default() });
+        let events = monitor.advance(1_000);
+        assert_eq!(changes(&events), [(AlertState::Firing, 1_000)]);
+        let reading = readings(&events).next().unwrap();
+        assert!(reading.error.as_ref().is_some_and(|error| error.contains("as many series as are kept")), "{reading:?}");
+        assert_eq!((reading.health, reading.firing), (RuleHealth::Error, 1));
+    }
+
+    #[test]
+    fn more_alerts_than_the_limit_end_those_that_were_told() {
+        let one = |i: u8| format!("label_replace(vector(1), \"i\", \"{i}\", \"\", \"\")");
+        let expr = format!("{} or {} or ({} and on () vector(time()) >= 2)", one(1), one(2), one(3));
+        let rules = format!("groups:\n- name: g\n  interval: 1s\n  limit: 2\n  rules:\n  - alert: A\n    expr: '{expr}'\n");
+        let mut monitor = monitor(&rules);
+        assert_eq!(changes(&monitor.advance(1_000)), [(AlertState::Firing, 1_000); 2]);
+        monitor.take_pages();
+        let events = monitor.advance(2_000);
+        assert_eq!(changes(&events), [(AlertState::Resolved, 2_000); 2]);
+        assert_eq!(readings(&events).next().unwrap().error.as_deref(), Some("exceeded limit of 2 with 3 alerts"));
+        assert_eq!(monitor.take_pages().iter().filter(|page| !page.firing).count(), 2);
+    }
+
+    #[test]
+    fn series_of_a_group_that_is_gone_end() {
+        let watcher = "- name: w\n  interval: 1s\n  rules:\n  - alert: Seen\n    expr: ALERTS{alertname=\"A\"}\n";
+        let gone = "- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: vector(1)\n";
+        let mut monitor = monitor(&format!("groups:\n{gone}{watcher}"));
+        monitor.advance(1_000);
+        monitor.load("f", "t".into(), RuleFile::parse(&format!("groups:\n{watcher}")).unwrap());
+        let ended = changes(&monitor.advance(2_000));
+        assert_eq!(ended, [(AlertState::Resolved, 2_000)], "the alert itself");
+        assert_eq!(changes(&monitor.advance(3_000)), [(AlertState::Resolved, 3_000)], "and what was seen of it");
     }
 
     #[test]

@@ -40,6 +40,15 @@ pub struct Transition {
     pub annotations: Vec<(String, String)>,
     pub value: f64,
     pub active_at_ms: i64,
+    /// Unset where it never fired.
+    pub fired_at_ms: Option<i64>,
+}
+
+/// What an evaluation of an alerting rule came to. An error does not undo what has changed: whoever was told of an alert is told of its end.
+pub(super) struct Advanced {
+    pub made: Vec<Made>,
+    pub transitions: Vec<Transition>,
+    pub result: Result<(), String>,
 }
 
 /// Templates by the name of their label or annotation; one that can't be read gives its error wherever it would be expanded.
@@ -87,7 +96,7 @@ impl AlertingRule {
         times: (i64, i64),
         limit: usize,
         context: &Context<'_>,
-    ) -> Result<(Vec<Made>, Vec<Transition>), String> {
+    ) -> Result<Advanced, String> {
         let (at_ms, asked_ms) = times;
         let query = |text: &str| template_query(text, store, asked_ms, context);
         let mut seen = BTreeMap::new();
@@ -97,13 +106,20 @@ impl AlertingRule {
                 return Err("vector contains metrics with the same labelset after applying alert labels".into());
             }
         }
+        let before = if limit > 0 { self.active.clone() } else { BTreeMap::new() };
         let transitions = self.advance(seen, at_ms);
         let count = self.active.values().filter(|alert| alert.state != AlertState::Resolved).count();
         if limit > 0 && count > limit {
             self.active.clear();
-            return Err(format!("exceeded limit of {limit} with {count} alerts"));
+            let result = Err(format!("exceeded limit of {limit} with {count} alerts"));
+            return Ok(Advanced { made: Vec::new(), transitions: ends(&self.name, before.values()), result });
         }
-        Ok((self.samples(), transitions))
+        Ok(Advanced { made: self.samples(), transitions, result: Ok(()) })
+    }
+
+    /// What is to be told should the rule be no more.
+    pub fn ends(&self) -> Vec<Transition> {
+        ends(&self.name, self.active.values())
     }
 
     fn alert_of(
@@ -165,7 +181,7 @@ impl AlertingRule {
         for labels in gone {
             let Some(alert) = self.active.remove(&labels) else { continue };
             if alert.state == AlertState::Pending {
-                transitions.push(self.transition(&alert, AlertState::Inactive));
+                transitions.push(transition(&self.name, &alert, AlertState::Inactive));
             }
         }
         let for_ms = self.for_ms;
@@ -176,19 +192,8 @@ impl AlertingRule {
             }
         }
         let changed = self.active.values().filter(|alert| before.get(&alert.labels) != Some(&alert.state));
-        transitions.extend(changed.map(|alert| self.transition(alert, alert.state)));
+        transitions.extend(changed.map(|alert| transition(&self.name, alert, alert.state)));
         transitions
-    }
-
-    fn transition(&self, alert: &ActiveAlert, state: AlertState) -> Transition {
-        Transition {
-            rule: self.name.clone(),
-            state,
-            labels: alert.labels.clone(),
-            annotations: alert.annotations.clone(),
-            value: alert.value,
-            active_at_ms: alert.active_at_ms,
-        }
     }
 
     /// `ALERTS` and `ALERTS_FOR_STATE` of what is pending or fires.
@@ -211,6 +216,28 @@ impl AlertingRule {
     pub fn adopt(&mut self, old: Self) {
         self.active = old.active;
     }
+}
+
+fn transition(rule: &str, alert: &ActiveAlert, state: AlertState) -> Transition {
+    Transition {
+        rule: rule.to_owned(),
+        state,
+        labels: alert.labels.clone(),
+        annotations: alert.annotations.clone(),
+        value: alert.value,
+        active_at_ms: alert.active_at_ms,
+        fired_at_ms: alert.fired_at_ms,
+    }
+}
+
+/// The ends of all that is pending or fires.
+fn ends<'a>(rule: &str, alerts: impl Iterator<Item = &'a ActiveAlert>) -> Vec<Transition> {
+    let end = |alert: &ActiveAlert| match alert.state {
+        AlertState::Firing => Some(transition(rule, alert, AlertState::Resolved)),
+        AlertState::Pending => Some(transition(rule, alert, AlertState::Inactive)),
+        AlertState::Resolved | AlertState::Inactive => None,
+    };
+    alerts.filter_map(end).collect()
 }
 
 fn is_kept(alert: &mut ActiveAlert, keep_firing_for_ms: i64, at_ms: i64) -> bool {

@@ -33,6 +33,15 @@ pub struct Group {
     file: RuleGroup,
     interval_ms: i64,
     rules: Vec<State>,
+    /// Series of rules that the file has no more: they end with the next evaluation, but what another rule writes by then.
+    left_over: HashSet<Labels>,
+}
+
+/// What one rule's turn gave.
+struct Turn {
+    /// Unset where the expression failed.
+    samples: Option<Vec<VectorSample>>,
+    transitions: Vec<Transition>,
 }
 
 /// One rule from evaluation to evaluation.
@@ -58,7 +67,7 @@ enum Kind {
 impl Group {
     pub fn new(group: RuleGroup, default_interval_ms: i64) -> Self {
         let rules = group.rules.iter().map(|rule| State::new(rule, &group.labels)).collect();
-        Self { interval_ms: group.interval_ms.unwrap_or(default_interval_ms), file: group, rules }
+        Self { interval_ms: group.interval_ms.unwrap_or(default_interval_ms), file: group, rules, left_over: HashSet::new() }
     }
 
     pub fn name(&self) -> &str {
@@ -75,15 +84,45 @@ impl Group {
 
     /// Evaluates all rules, one after the other, and writes what they record, `ALERTS` and `ALERTS_FOR_STATE` to the store. Times have to go up.
     pub fn evaluate(&mut self, store: &mut Store, at_ms: i64, context: &Context<'_>) -> Vec<RuleOutcome> {
-        (0..self.rules.len()).map(|i| self.evaluate_rule(i, store, at_ms, context)).collect()
+        let outcomes = (0..self.rules.len()).map(|i| self.evaluate_rule(i, store, at_ms, context)).collect();
+        self.end_left_over(store, at_ms);
+        outcomes
     }
 
     /// `evaluate` without looking at what came out: for unit tests, which look at few times.
     pub fn step(&mut self, store: &mut Store, at_ms: i64, context: &Context<'_>) {
         for i in 0..self.rules.len() {
-            // The error is kept as the rule's last one.
-            let _ = self.run_rule(i, store, at_ms, context);
+            self.run_rule(i, store, at_ms, context);
         }
+        self.end_left_over(store, at_ms);
+    }
+
+    fn end_left_over(&mut self, store: &mut Store, at_ms: i64) {
+        let asked_ms = at_ms - self.file.query_offset_ms;
+        for ended in std::mem::take(&mut self.left_over) {
+            if !self.writes(&ended) {
+                // Where nothing more can be written, it ends by itself five minutes later.
+                let _ = store.append(&ended, asked_ms, stale());
+            }
+        }
+    }
+
+    /// Whether a rule wrote this series when it was evaluated last.
+    pub fn writes(&self, series: &Labels) -> bool {
+        self.rules.iter().any(|state| state.written.contains(series))
+    }
+
+    /// The series that it wrote, when it is no more.
+    pub fn into_written(self) -> impl Iterator<Item = Labels> {
+        self.rules.into_iter().flat_map(|state| state.written).chain(self.left_over)
+    }
+
+    /// What is to be told should the group be no more, by the place of the rule.
+    pub fn ends(&self) -> impl Iterator<Item = Transition> {
+        self.rules.iter().flat_map(|state| match &state.kind {
+            Kind::Alerting(alerting) => alerting.ends(),
+            Kind::Recording(_) => Vec::new(),
+        })
     }
 
     /// Rules whose last evaluation failed, with why.
@@ -104,7 +143,7 @@ impl Group {
     }
 
     fn evaluate_rule(&mut self, i: usize, store: &mut Store, at_ms: i64, context: &Context<'_>) -> RuleOutcome {
-        let result = self.run_rule(i, store, at_ms, context);
+        let turn = self.run_rule(i, store, at_ms, context);
         let (rule, state) = (&self.file.rules[i], &mut self.rules[i]);
         let mut reading = RuleReading {
             rule: u32::try_from(i).unwrap_or(u32::MAX),
@@ -117,40 +156,34 @@ impl Group {
             pending: 0,
             firing: 0,
         };
-        let mut transitions = Vec::new();
-        if let Ok((samples, changed)) = result {
+        if let Some(samples) = &turn.samples {
             let asked_ms = at_ms - self.file.query_offset_ms;
-            let read = reading::read(&rule.query, &state.conditions, &samples, store, asked_ms, context);
-            (reading.health, reading.value, reading.further) = (read.health, read.value, read.further);
+            let read = reading::read(&rule.query, &state.conditions, samples, store, asked_ms, context);
+            (reading.value, reading.further) = (read.value, read.further);
+            if reading.error.is_none() {
+                reading.health = read.health;
+            }
             if samples.is_empty() && reading.value.is_none() {
                 reading.unknown = state.unknown(&rule.query, store);
             }
             reading.series = u32::try_from(samples.len()).unwrap_or(u32::MAX);
-            transitions = changed;
         }
         let alerts: Vec<ActiveAlert> = self.alerts(i).cloned().collect();
         let count = |state| u32::try_from(alerts.iter().filter(|alert| alert.state == state).count()).unwrap_or(u32::MAX);
         (reading.pending, reading.firing) = (count(AlertState::Pending), count(AlertState::Firing));
-        RuleOutcome { reading, transitions, alerts }
+        RuleOutcome { reading, transitions: turn.transitions, alerts }
     }
 
-    fn run_rule(
-        &mut self,
-        i: usize,
-        store: &mut Store,
-        at_ms: i64,
-        context: &Context<'_>,
-    ) -> Result<(Vec<VectorSample>, Vec<Transition>), ()> {
+    /// The error, if there is one, is kept as the rule's last one.
+    fn run_rule(&mut self, i: usize, store: &mut Store, at_ms: i64, context: &Context<'_>) -> Turn {
         let times = (at_ms, at_ms - self.file.query_offset_ms);
         let state = &mut self.rules[i];
+        state.last_error = None;
         match state.run(&self.file.rules[i].query, store, times, self.file.limit, context) {
-            Ok(done) => {
-                state.last_error = None;
-                Ok(done)
-            }
+            Ok(turn) => turn,
             Err(error) => {
                 state.last_error = Some(error);
-                Err(())
+                Turn { samples: None, transitions: Vec::new() }
             }
         }
     }
@@ -168,10 +201,8 @@ impl Group {
                 state.adopt(old);
             }
         }
-        // What other rules wrote ends with the first rule that is evaluated.
-        if let Some(first) = self.rules.first_mut() {
-            first.written.extend(before.into_iter().flatten().flat_map(|(_, state)| state.written));
-        }
+        let of_others = before.into_iter().flatten().flat_map(|(_, state)| state.written);
+        self.left_over = of_others.chain(old.left_over).collect();
     }
 
     /// For the event `RulesLoaded`.
@@ -205,23 +236,23 @@ impl State {
     }
 
     /// `times`: of the evaluation, and of what is asked.
-    fn run(
-        &mut self,
-        query: &Query,
-        store: &mut Store,
-        times: (i64, i64),
-        limit: usize,
-        context: &Context<'_>,
-    ) -> Result<(Vec<VectorSample>, Vec<Transition>), String> {
+    fn run(&mut self, query: &Query, store: &mut Store, times: (i64, i64), limit: usize, context: &Context<'_>) -> Result<Turn, String> {
         let asked_ms = times.1;
         let evaluated = query.instant(store, asked_ms, context.limits).map_err(|error| error.to_string())?;
         let samples = vector(evaluated.value)?;
-        let (made, transitions) = match &mut self.kind {
-            Kind::Alerting(alerting) => alerting.evaluate(&samples, store, times, limit, context)?,
-            Kind::Recording(labels) => (recorded(labels, &samples, limit)?, Vec::new()),
+        let (made, transitions, result) = match &mut self.kind {
+            Kind::Alerting(alerting) => {
+                let advanced = alerting.evaluate(&samples, store, times, limit, context)?;
+                (advanced.made, advanced.transitions, advanced.result)
+            }
+            Kind::Recording(labels) => (recorded(labels, &samples, limit)?, Vec::new(), Ok(())),
         };
-        self.write(made, store, asked_ms)?;
-        Ok((samples, transitions))
+        // A series that can't be written is an error of the rule; what has begun to fire fires all the same.
+        self.last_error = match result {
+            Ok(()) => self.write(made, store, asked_ms).err(),
+            Err(error) => Some(error),
+        };
+        Ok(Turn { samples: Some(samples), transitions })
     }
 
     /// Writes samples, and ends the series that are there no more.

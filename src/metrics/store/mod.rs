@@ -220,6 +220,9 @@ impl Store {
     /// Lets go what is older than the retention, and series that have nothing left.
     fn sweep(&mut self) {
         let horizon_ms = self.horizon_ms();
+        while self.chunks.peek().is_some_and(|Reverse((end_ms, ..))| *end_ms < horizon_ms) {
+            self.chunks.pop();
+        }
         let mut gone = Vec::new();
         for (at, slot) in self.slots.iter_mut().enumerate() {
             let Some(series) = &mut slot.series else { continue };
@@ -244,9 +247,10 @@ impl Store {
     /// Lets the oldest packed points go until there is room again; where none are packed, the older half of what each series has.
     fn make_room(&mut self) {
         while self.stats.bytes > self.caps.bytes_max {
-            let Some(Reverse((_, slot, generation))) = self.chunks.pop() else { return self.halve() };
+            let Some(Reverse((end_ms, slot, generation))) = self.chunks.pop() else { return self.halve() };
             let place = self.slots.get_mut(slot as usize).filter(|s| s.generation == generation);
-            let Some(series) = place.and_then(|s| s.series.as_mut()) else { continue };
+            // A chunk that went for its age has its entry still, and what the series has now is newer.
+            let Some(series) = place.and_then(|s| s.series.as_mut()).filter(|s| s.oldest_chunk_ms() == Some(end_ms)) else { continue };
             let before = series.bytes();
             let points = series.let_oldest_chunk_go();
             self.stats.bytes = self.stats.bytes + series.bytes() - before;

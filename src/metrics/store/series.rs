@@ -73,6 +73,11 @@ impl Series {
         gone
     }
 
+    /// The time of the last point of the oldest packed chunk.
+    pub fn oldest_chunk_ms(&self) -> Option<i64> {
+        self.packed.front().map(Chunk::end_ms)
+    }
+
     pub fn let_oldest_chunk_go(&mut self) -> usize {
         let Some(chunk) = self.packed.pop_front() else { return 0 };
         self.packed_bytes -= chunk.bytes();

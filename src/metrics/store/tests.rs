@@ -234,3 +234,25 @@ fn slowly_changing_series_take_at_most_three_bytes_a_sample() {
     println!("a float whose every bit changes: {:.2} bytes a sample", packed_bytes(noise));
     println!("a sum of random seconds: {:.2} bytes a sample", packed_bytes(|n| (0..n).map(noise).sum()));
 }
+
+#[test]
+fn what_went_for_its_age_leaves_nothing_that_takes_newer_points_along() {
+    let caps = Caps { bytes_max: 60_000, retention_ms: 600_000, ..Caps::default() };
+    let mut store = Store::new(caps);
+    // A quick series beside slow ones: its chunks are many, and old ones go with the retention.
+    for n in 0..40_000_i64 {
+        store.append(&labels(0), n * 500, n as f64 * 0.7).unwrap();
+        if n % 60 == 0 {
+            (1..8).for_each(|i| store.append(&labels(i), n * 500, f64::from(i) + n as f64 * 0.3).unwrap());
+        }
+    }
+    // The retention holds 1,200 points of the quick one and 20 of each slow one.
+    assert!(store.chunks.len() <= 40, "{}", store.chunks.len());
+    let mut oldest = Vec::new();
+    for series in store.select(&[]) {
+        let mut points = Vec::new();
+        series.points(i64::MIN, i64::MAX, &mut points);
+        oldest.push(points.first().map(|p| p.t_ms));
+    }
+    assert!(oldest.iter().all(Option::is_some));
+}

@@ -11,7 +11,7 @@ use crate::event::{
     SafeText, Silence, SilenceEnded, SilenceSet, TargetScraped,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Rules that are kept.
 const RULES_MAX: usize = 2_000;
@@ -142,7 +142,10 @@ impl Alerting {
         }
         (self.file, self.sha256, self.loaded_t_ns, self.error) = (bounds::text(&e.file), e.sha256.chars().take(64).collect(), t_ns, None);
         self.external_labels = bounds::labels(&e.external_labels);
-        let mut before = std::mem::take(&mut self.rules);
+        let mut before: HashMap<(SafeText, SafeText, SafeText), VecDeque<RuleRow>> = HashMap::new();
+        for row in std::mem::take(&mut self.rules) {
+            before.entry((row.group.clone(), row.info.name.clone(), row.info.expr.clone())).or_default().push_back(row);
+        }
         let mut bytes = 0;
         for group in &e.groups {
             for (index, info) in group.rules.iter().enumerate() {
@@ -150,8 +153,7 @@ impl Alerting {
                 if self.rules.len() >= RULES_MAX || bytes > bounds::RULES_BYTES_MAX {
                     return;
                 }
-                let is_it = |r: &RuleRow| r.group == group.name && r.info.name == info.name && r.info.expr == info.expr;
-                let kept = before.iter().position(is_it).map(|at| before.remove(at));
+                let kept = before.get_mut(&(group.name.clone(), info.name.clone(), info.expr.clone())).and_then(VecDeque::pop_front);
                 let mut row = kept.unwrap_or_else(|| RuleRow {
                     group: group.name.clone(),
                     index: 0,
@@ -170,8 +172,11 @@ impl Alerting {
     pub(super) fn evaluated(&mut self, t_ns: u64, e: &RuleEvaluated) {
         (self.evaluated_t_ns, self.duration_ns) = (Some(t_ns), e.duration_ns);
         self.epoch_ms = Some(e.at_ms.saturating_sub((t_ns / 1_000_000) as i64));
+        // The rules of a group stand side by side.
+        let Some(first) = self.rules.iter().position(|row| row.group == e.group) else { return };
         for reading in &e.readings {
-            let Some(row) = self.rules.iter_mut().find(|r| r.group == e.group && r.index == reading.rule) else { continue };
+            let row = self.rules.get_mut(first.saturating_add(reading.rule as usize));
+            let Some(row) = row.filter(|row| row.group == e.group && row.index == reading.rule) else { continue };
             if row.reading.as_ref().is_none_or(|r| r.value.map(f64::to_bits) != reading.value.map(f64::to_bits)) {
                 row.history.push(PastReading { t_ns, value: reading.value });
             }
@@ -185,9 +190,14 @@ impl Alerting {
             let labels = bounds::few(&detail.labels.telling().into());
             row.past.push(Turn { t_ns, seq, state: e.state, value: detail.value, labels });
         }
-        let known = self.alerts.iter().position(|a| a.change.rule == e.rule && labels(&a.change) == labels(e));
+        let change = bounds::change(e);
+        let is_it = |row: &AlertRow| {
+            let group = row.change.detail.as_ref().map(|known| &known.group);
+            row.change.rule == change.rule && group == Some(&detail.group) && labels(&row.change) == labels(&change)
+        };
+        let known = self.alerts.iter().position(is_it);
         let mut turns = known.map(|at| self.alerts.remove(at).turns).unwrap_or_default();
-        let mut row = AlertRow { t_ns, seq, change: bounds::change(e), turns: Ring::default() };
+        let mut row = AlertRow { t_ns, seq, change, turns: Ring::default() };
         match (e.state, turns.last()) {
             (AlertState::Firing | AlertState::Resolved, _) => turns.push(t_ns),
             (AlertState::Pending, _) => {}
