@@ -71,6 +71,28 @@ fn a_form_silences_what_it_says_and_lists_it_before() {
 }
 
 #[test]
+fn the_form_is_drawn_and_clicked_at_any_size_with_any_text() {
+    for size in [(1, 1), (2, 3), (7, 2), (20, 5), (36, 14), (45, 22), (200, 50)] {
+        let (mut app, _inbox) = on_alerts((120, 36));
+        type_keys(&mut app, "z");
+        app.area = Rect::new(0, 0, size.0, size.1);
+        for slot in [Slot::Name(0), Slot::Value(2), Slot::Note] {
+            let Open::Silence(form) = &mut app.open else { panic!("{:?}", app.open) };
+            form.focus(slot);
+            app.type_text(&"工单\u{202e}x\u{1b}[2J ".repeat(20));
+            assert!(!picture(&app).replace('\n', "").contains(char::is_control), "{size:?}");
+        }
+        for (x, y) in (0..size.0).flat_map(|x| (0..size.1).map(move |y| (x, y))) {
+            point_at(&mut app, MouseEventKind::Down(MouseButton::Left), x, y);
+        }
+        for _ in 0..40 {
+            press(&mut app, KeyCode::Tab, KeyModifiers::NONE);
+            picture(&app);
+        }
+    }
+}
+
+#[test]
 fn an_acknowledgement_asks_for_a_note_alone() {
     let (mut app, inbox) = on_alerts((80, 24));
     type_keys(&mut app, "aon it\n");

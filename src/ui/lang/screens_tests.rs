@@ -8,6 +8,7 @@ use crate::ui::app::Open;
 use crate::ui::chrome::{help::Help, overlay};
 use crate::ui::palette::Palette;
 use crate::ui::panes::testing::{hostile, typical};
+use crate::ui::silence_form::{Purpose, SilenceForm};
 use crate::ui::theme::{Caps, Theme, Tier};
 use crate::ui::view::{Context, PaneId, ScreenId, Share, View};
 use crate::ui::widgets::ChartGlyphs;
@@ -146,6 +147,7 @@ fn what_opens_above_the_panes_is_chinese_too() {
         (Open::Menu(None), "菜单"),
         (Open::Menu(Some(Group::Run)), "单步"),
         (Open::ConfirmQuit, "退出"),
+        (Open::Silence(Box::new(SilenceForm::new(Purpose::New, &[], 3_600_000, "ops"))), "静默告警"),
     ];
     for (open, word) in opens {
         for size in SIZES {

@@ -20,7 +20,9 @@ fn views() -> Vec<View> {
                 views.push(View { screen, focus: *focus, share, ..View::default() });
             }
         }
-        for popup in [PaneId::Request, PaneId::Episodes, PaneId::Inspector, PaneId::Branches] {
+        for popup in
+            [PaneId::Request, PaneId::Episodes, PaneId::Inspector, PaneId::Branches, PaneId::Runbook, PaneId::Trial, PaneId::TrialFound]
+        {
             views.push(View { screen, focus: screen.panes()[0], popup: Some(popup), ..View::default() });
         }
     }
