@@ -25,7 +25,11 @@ fn endpoint() -> String {
             let mut head = [0; 4_096];
             let _ = stream.read(&mut head);
             let body = "vllm:num_requests_running 3\nvllm:num_requests_waiting 1\nnobody_knows_it 5\n";
-            let _ = write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
         }
     });
     address

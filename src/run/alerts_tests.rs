@@ -103,7 +103,7 @@ fn rules_are_read_again_while_their_alerts_fire() {
     // One that is wrong changes nothing, and says where.
     std::fs::write(live.rules(), ALWAYS.replace("vector(1)", "vector(1")).unwrap();
     let fault = live.until("the fault is told", |state| state.alerting.error.clone());
-    assert!(fault.contains("rules.yaml:5:"), "{fault}");
+    assert!(fault.contains("rules.yaml:6:"), "{fault}");
     let state = live.started.hub.state();
     assert!(of_rule(&state, "Always") && fires(&state));
     // Without the rule its alert is over, and whoever heard of it is told.

@@ -258,6 +258,7 @@ mod tests {
         std::fs::create_dir(path).unwrap();
         assert!(fault(settled(&mut watch)).contains("is no regular file"));
         std::fs::remove_dir(path).unwrap();
+        assert!(fault(settled(&mut watch)).contains("can't be read"));
         rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
         assert!(fault(settled(&mut watch)).contains("is no regular file"), "and nobody waits for who writes to it");
         std::fs::remove_file(path).unwrap();
