@@ -54,8 +54,8 @@ fn endpoints_that_a_flag_names_are_scraped_and_the_machine_is_sampled() {
         let event = events.next().expect("the run goes on");
         is_sampled |= event["k"] == "TelemetrySampled";
         if event["k"] == "TargetScraped" {
-            assert_eq!(event["up"], true, "{event}");
-            jobs.insert(event["job"].as_str().unwrap().to_owned(), event.to_string());
+            assert_eq!(event["d"]["up"], true, "{event}");
+            jobs.insert(event["d"]["job"].as_str().unwrap().to_owned(), event.to_string());
         }
     }
     assert!(jobs["scrape"].contains("nobody_knows_it") && !jobs["vllm"].contains("nobody_knows_it"), "{jobs:?}");
