@@ -11,6 +11,7 @@ use crate::journal::Recording;
 use crate::state::{DashState, Stand};
 use std::path::PathBuf;
 
+#[allow(dead_code, reason = "shared with a test that uses all of it")]
 #[path = "../../tests/alertmanager/peer.rs"]
 mod peer;
 
