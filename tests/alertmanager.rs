@@ -3,114 +3,36 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-use pilothouse::alert::notify::{AlertmanagerPlan, Facts, Notifiers, Order, Plan, To};
+#[path = "alertmanager/peer.rs"]
+mod peer;
+
+use peer::{Peer, until};
+use pilothouse::alert::notify::{AlertmanagerPlan, Credential, Facts, Notifiers, Order, Plan, To, Token};
 use pilothouse::alert::pager::{Page, Why};
 use pilothouse::event::{Clock, Event, Matching, MonotonicClock, Silence, SilenceKind};
 use pilothouse::metrics::Labels;
 use pilothouse::net::Client;
-use serde_json::Value;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 const PILOTHOUSE: &str = env!("CARGO_BIN_EXE_pilothouse");
-/// The longest that anything may take to arrive: a wait, not a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// An Alertmanager of its own on loopback.
-struct Peer {
-    folder: tempfile::TempDir,
-    port: u16,
-    process: Option<Child>,
-}
-
-impl Peer {
-    fn start() -> Self {
-        // Free a moment ago, which is all that can be had.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut peer = Self { folder: tempfile::tempdir().unwrap(), port, process: None };
-        let config = "route:\n  receiver: nobody\nreceivers:\n- name: nobody\n";
-        std::fs::write(peer.folder.path().join("config.yml"), config).unwrap();
-        peer.up();
-        peer
-    }
-
-    fn up(&mut self) {
-        let path = |name: &str| self.folder.path().join(name).display().to_string();
-        let log = std::fs::File::create(path("log")).unwrap();
-        let process = Command::new("prometheus-alertmanager")
-            .args([format!("--config.file={}", path("config.yml")), format!("--storage.path={}", path("data"))])
-            .args([format!("--web.listen-address=127.0.0.1:{}", self.port), "--cluster.listen-address=".into()])
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap_or_else(|e| panic!("prometheus-alertmanager: {e}; .ci/run installs it"));
-        self.process = Some(process);
-        until("the Alertmanager is up", || std::net::TcpStream::connect(("127.0.0.1", self.port)).ok());
-    }
-
-    fn down(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            process.kill().unwrap();
-            process.wait().unwrap();
-        }
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-
-    fn amtool(&self, args: &[&str]) -> Value {
-        let output = Command::new("amtool")
-            .arg(format!("--alertmanager.url={}", self.url()))
-            .args(args)
-            .args(["-o", "json"])
-            .env("HOME", self.folder.path())
-            .output()
-            .unwrap();
-        serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
-    }
-
-    /// Alerts by name, those too that are silenced there.
-    fn alerts(&self) -> Vec<Value> {
-        self.amtool(&["alert", "query", "--active", "--silenced", "--inhibited"]).as_array().cloned().unwrap_or_default()
-    }
-
-    fn alert(&self, name: &str) -> Option<Value> {
-        self.alerts().into_iter().find(|alert| alert["labels"]["alertname"] == name)
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            let _ = process.kill();
-            let _ = process.wait();
-        }
-    }
-}
-
-fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(begin.elapsed() < PATIENCE, "never: {what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
 
 fn now_ms() -> i64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64
 }
 
 fn notifiers(peer: &Peer) -> Notifiers {
+    telling(vec![peer.url()], None)
+}
+
+fn telling(urls: Vec<String>, credential: Option<Credential>) -> Notifiers {
     let plan = Plan {
         name: "alertmanager".into(),
-        to: To::Alertmanager(AlertmanagerPlan { urls: vec![peer.url()], token: None, silences: true }),
+        to: To::Alertmanager(AlertmanagerPlan { urls, credential, silences: true }),
         severity_min: 0,
         matching: Matching::new(&[]).unwrap(),
         send_resolved: true,
@@ -126,6 +48,21 @@ fn notifiers(peer: &Peer) -> Notifiers {
     };
     let clock: Arc<dyn Clock> = MonotonicClock::start();
     Notifiers::start(vec![plan], facts, &Client::new().unwrap(), &clock).unwrap()
+}
+
+fn stop(notifiers: &Notifiers) {
+    notifiers.close();
+    until("all have ended", || notifiers.are_done().then_some(()));
+}
+
+/// The next outcome.
+fn outcome(notifiers: &Notifiers) -> pilothouse::event::AlertNotified {
+    until("the outcome is told", || {
+        notifiers.reports().into_iter().find_map(|event| match event {
+            Event::AlertNotified(e) => Some(e),
+            _other => None,
+        })
+    })
 }
 
 fn page(name: &str, firing: bool) -> Page {
@@ -171,7 +108,7 @@ fn alerts_arrive_with_all_they_say_and_resolve() {
     notifiers.tell(&[page("GpuHot", false)]);
     until("GpuHot resolves", || peer.alert("GpuHot").is_none().then_some(()));
     assert!(peer.alert("GpuLost").is_some());
-    notifiers.stop(Duration::from_secs(5));
+    stop(&notifiers);
 }
 
 #[test]
@@ -185,7 +122,7 @@ fn an_alertmanager_that_was_away_learns_of_it_when_it_is_back() {
     until("the failure is told", || notifiers.reports().iter().any(failed).then_some(()));
     peer.up();
     until("GpuHot arrives after all", || peer.alert("GpuHot"));
-    notifiers.stop(Duration::from_secs(5));
+    stop(&notifiers);
 }
 
 #[test]
@@ -226,7 +163,7 @@ fn silences_go_both_ways() {
     assert!(expire.env("HOME", peer.folder.path()).status().unwrap().success());
     let over = |e: &Event| matches!(e, Event::SilenceEnded(e) if e.id == heard.id);
     until("that it was ended there is told", || notifiers.reports().iter().any(over).then_some(()));
-    notifiers.stop(Duration::from_secs(5));
+    stop(&notifiers);
 }
 
 #[test]
@@ -260,4 +197,166 @@ fn a_run_tells_of_its_rules_and_records_it() {
         .unwrap();
     let text = String::from_utf8(eval.stdout).unwrap();
     assert!(text.lines().any(|line| line.contains("\"kind\":\"alert\"") && line.contains("Steps")), "{text}");
+}
+
+#[test]
+#[ignore = "needs prometheus-alertmanager and amtool"]
+fn each_of_several_alertmanagers_is_told_and_one_that_is_down_or_hangs_keeps_nothing_from_the_others() {
+    let (mut first, second) = (Peer::start(), Peer::start());
+    // It takes connections and says nothing.
+    let hanging = TcpListener::bind("127.0.0.1:0").unwrap();
+    let urls = vec![format!("http://{}", hanging.local_addr().unwrap()), first.url(), second.url()];
+    let notifiers = telling(urls, None);
+    notifiers.tell(&[page("Both", true)]);
+    until("the first hears", || first.alert("Both"));
+    until("the second hears", || second.alert("Both"));
+    let told = outcome(&notifiers);
+    assert!(told.ok && told.outcome.contains("did not answer within"), "{}", told.outcome);
+    first.down();
+    notifiers.tell(&[page("One", true)]);
+    until("the one that is left hears", || second.alert("One"));
+    let told = outcome(&notifiers);
+    assert!(told.ok && told.outcome.contains("nothing listens there"), "{}", told.outcome);
+    notifiers.close();
+    notifiers.leave();
+}
+
+/// User and password are admin and test, hashed as `--web.config.file` asks.
+const ADMIN_TEST: &str = "basic_auth_users:\n  admin: $2b$12$hNf2lSsxfm0.i4a.1kVpSOVyBCfIB51VRjgBUyv6kdnyTlgWj81Ay\n";
+
+#[test]
+#[ignore = "needs prometheus-alertmanager and amtool"]
+fn an_alertmanager_behind_a_password_is_told_by_user_or_url() {
+    let peer = Peer::guarded(Some(ADMIN_TEST));
+    let credential = |password: &str| Some(Credential { user: Some("admin".into()), token: Token::Text(password.into()) });
+    let seen = |name: &str| {
+        let output = Command::new("amtool")
+            .arg(format!("--alertmanager.url=http://admin:test@127.0.0.1:{}", peer.port))
+            .args(["alert", "query", "-o", "json", name])
+            .env("HOME", peer.folder.path())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).contains(name).then_some(())
+    };
+    let wrong = telling(vec![peer.url()], credential("canary"));
+    wrong.tell(&[page("Wrong", true)]);
+    let told = outcome(&wrong);
+    assert!(!told.ok && told.outcome.contains("401") && !told.outcome.contains("canary"), "{}", told.outcome);
+    stop(&wrong);
+    let by_user = telling(vec![peer.url()], credential("test"));
+    by_user.tell(&[page("ByUser", true)]);
+    until("it hears", || seen("ByUser"));
+    stop(&by_user);
+    let by_url = telling(vec![format!("http://admin:test@127.0.0.1:{}", peer.port)], None);
+    by_url.tell(&[page("ByUrl", true)]);
+    until("it hears", || seen("ByUrl"));
+    assert!(outcome(&by_url).ok);
+    stop(&by_url);
+}
+
+/// Lets those pass who bring this token.
+fn token_proxy(token: &'static str, port: u16) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || {
+                let (mut head, mut byte) = (Vec::new(), [0]);
+                while !head.ends_with(b"\r\n\r\n") && client.read(&mut byte).is_ok_and(|count| count > 0) {
+                    head.push(byte[0]);
+                }
+                let text = String::from_utf8(head).unwrap();
+                if !text.contains(&format!("Bearer {token}\r\n")) {
+                    let _ = client.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                    return;
+                }
+                let mut server = TcpStream::connect(("127.0.0.1", port)).unwrap();
+                server.write_all(text.replacen("\r\n", "\r\nconnection: close\r\n", 1).as_bytes()).unwrap();
+                let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+                let _ = std::io::copy(&mut server, &mut client);
+                let _ = client.shutdown(std::net::Shutdown::Both);
+            });
+        }
+    });
+    url
+}
+
+#[test]
+#[ignore = "needs prometheus-alertmanager and amtool"]
+fn a_token_is_read_from_its_file_each_time() {
+    let peer = Peer::start();
+    let file = peer.folder.path().join("token");
+    std::fs::write(&file, "old\n").unwrap();
+    let notifiers = telling(vec![token_proxy("new", peer.port)], Some(Credential { user: None, token: Token::File(file.clone()) }));
+    notifiers.tell(&[page("Old", true)]);
+    let told = outcome(&notifiers);
+    assert!(!told.ok && told.outcome.starts_with("403; given up after 1"), "{}", told.outcome);
+    std::fs::write(&file, "new\n").unwrap();
+    notifiers.tell(&[page("New", true)]);
+    until("it hears", || peer.alert("New"));
+    assert!(peer.alert("Old").is_none());
+    stop(&notifiers);
+}
+
+/// A run of its own with one rule that fires at once, and this receiver.
+fn run(folder: &Path, receiver: &str) -> std::process::Child {
+    let file = |name: &str| folder.join(name).display().to_string();
+    let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: Always\n    expr: vector(1)\n    labels: {severity: warning}\n";
+    std::fs::write(file("rules.yaml"), rules).unwrap();
+    Command::new(PILOTHOUSE)
+        .args(["run", "--headless", "--agent", "heuristic", "--episodes", "1000", "--pace", "4", "--seed", "7"])
+        .args(["--rules", &file("rules.yaml"), "--record", &file("run.jsonl"), "--set", "alerts.interval_ms=1000"])
+        .args(["--set", &format!("alerts.receivers=[(name: \"am\", to: {receiver})]")])
+        .env("HOME", folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn terminate(run: &mut std::process::Child) {
+    assert!(Command::new("kill").arg(run.id().to_string()).status().unwrap().success());
+    run.wait().unwrap();
+}
+
+fn ms(value: &serde_json::Value) -> i64 {
+    value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond()
+}
+
+#[test]
+#[ignore = "needs prometheus-alertmanager and amtool"]
+fn what_fires_is_told_again_through_a_restart_and_ends_by_itself_when_the_run_is_gone() {
+    let (mut peer, folder) = (Peer::start(), tempfile::tempdir().unwrap());
+    let mut run = run(folder.path(), &format!("Alertmanager(urls: [\"{}\"], resend_seconds: 1)", peer.url()));
+    let first = until("it fires", || peer.alert("Always"));
+    let again = until("it is told again", || peer.alert("Always").filter(|alert| alert["endsAt"] != first["endsAt"]));
+    assert_eq!(again["startsAt"], first["startsAt"]);
+    // It ends by itself after four refreshes without news.
+    let lasts_ms = ms(&again["endsAt"]) - ms(&again["updatedAt"]);
+    assert!((2_000..=6_000).contains(&lasts_ms), "{again}");
+    peer.down();
+    peer.up();
+    until("it is told after a restart", || peer.alert("Always"));
+    terminate(&mut run);
+    until("it ends by itself", || peer.alert("Always").is_none().then_some(()));
+}
+
+#[test]
+#[ignore = "needs prometheus-alertmanager and amtool"]
+fn what_is_silenced_there_is_silenced_here() {
+    use pilothouse::journal::Recording;
+    let (peer, folder) = (Peer::start(), tempfile::tempdir().unwrap());
+    let mut run = run(folder.path(), &format!("Alertmanager(urls: [\"{}\"])", peer.url()));
+    until("it fires", || peer.alert("Always"));
+    peer.amtool(&["silence", "add", "alertname=Always", "-c", "maintenance", "-a", "somebody", "-d", "10m"]);
+    let recorded = |what: &str| std::fs::read_to_string(folder.path().join("run.jsonl")).is_ok_and(|text| text.contains(what));
+    until("the silence is told", || recorded("\"maintenance\"").then_some(()));
+    terminate(&mut run);
+    let mut recording = Recording::open(&folder.path().join("run.jsonl")).unwrap();
+    let state = recording.state_at(recording.end()).unwrap();
+    let alert = state.alerting.alerts.iter().find(|alert| alert.change.rule.as_str() == "Always").unwrap();
+    let standing = state.alerting.alert_standing(alert, state.t_ns);
+    let pilothouse::state::Stand::Silenced(hush) = standing.stand else { panic!("{standing:?}") };
+    assert_eq!((hush.by.as_str(), hush.comment.as_str()), ("somebody", "maintenance"));
 }

@@ -286,6 +286,39 @@ fn no_secret_and_nothing_of_this_place_is_in_it() {
     assert!(config.contains("PROD of [redacted]") && config.contains("\"~/kept\"") && config.contains("\"~/lib/nvml.so\""), "{config}");
 }
 
+#[test]
+fn the_rules_in_force_are_in_it_without_what_must_not_leave() {
+    let machine = Machine::new();
+    let rules = "groups:\n- name: g\n  interval: 10s\n  labels: {team: gpu}\n  rules:\n  - record: a:b\n    expr: sum(pilothouse_lanes)\n  - alert: Lanes\n    expr: a:b > 3\n    for: 1m\n    keep_firing_for: 90s\n    labels: {severity: page}\n    annotations: {summary: 'lanes {{ $value }}', dashboard: 'https://h/?k=canary-in-key'}\n";
+    std::fs::write(machine.work().join("own.yaml"), rules).unwrap();
+    let (code, _, told) = machine.run(&["run", "--headless", "--agent", "heuristic", "--rules", "own.yaml", "--record", "r.jsonl"]);
+    assert_eq!(code, 0, "{told}");
+    let mut command = machine.command();
+    let (code, _, told) = said(&command.args(["bundle", "r.jsonl", "-o", "b.zip"]).env("SOME_API_KEY", "canary-in-key").output().unwrap());
+    assert_eq!(code, 0, "{told}");
+    let packed = entries(&std::fs::read(machine.work().join("b.zip")).unwrap());
+    let body = |wanted: &str| String::from_utf8(packed.iter().find(|(name, _)| name == wanted).unwrap().1.clone()).unwrap();
+    let inside = body("rules.yaml");
+    let sha256: String = Sha256::digest([rules.as_bytes(), &[0]].concat()).iter().map(|b| format!("{b:02x}")).collect();
+    assert!(inside.lines().next().unwrap().contains(&sha256), "{inside}");
+    assert!(inside.contains("https://h/?k=[redacted]") && !inside.contains("canary"), "{inside}");
+    let manifest: serde_json::Value = serde_json::from_str(&body("bundle.json")).unwrap();
+    assert!(!manifest["left_out"].to_string().contains("no rules"), "{manifest}");
+    // It is a rule file, and says the same.
+    std::fs::write(machine.work().join("inside.yaml"), &inside).unwrap();
+    let (code, checked, told) = machine.run(&["rules", "check", "inside.yaml"]);
+    assert!(code == 0 && checked.contains('2'), "{checked}{told}");
+    let read: serde_yaml::Value = serde_yaml::from_str(&inside).unwrap();
+    let alert = &read["groups"][0]["rules"][1];
+    let text = |value: &serde_yaml::Value| value.as_str().unwrap_or_default().to_owned();
+    assert_eq!((text(&alert["alert"]), text(&alert["expr"]), text(&alert["for"])), ("Lanes".into(), "a:b > 3".into(), "60000ms".into()));
+    assert_eq!((text(&alert["keep_firing_for"]), text(&alert["labels"]["team"])), ("90000ms".into(), "gpu".into()));
+    assert_eq!(
+        (text(&read["groups"][0]["interval"]), text(&alert["annotations"]["summary"])),
+        ("10000ms".into(), "lanes {{ $value }}".into())
+    );
+}
+
 /// A bundle with another body for an entry, and the hash that fits it.
 fn with_body(entries: &[(String, Vec<u8>)], name: &str, body: Vec<u8>) -> Entries {
     let mut entries = entries.to_vec();

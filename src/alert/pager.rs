@@ -58,6 +58,8 @@ struct Active {
     is_new: bool,
     told_ms: Option<i64>,
     refreshed_ms: i64,
+    /// As of the last turn.
+    is_muted: bool,
 }
 
 /// Follows what fires. Pure: it is told the time.
@@ -91,7 +93,7 @@ impl Pager {
             // The end of what is not known was told to nobody.
             None if !page.firing || is_full => {}
             None => {
-                let active = Active { refreshed_ms: page.at_ms, page, is_new: true, told_ms: None };
+                let active = Active { refreshed_ms: page.at_ms, page, is_new: true, told_ms: None, is_muted: false };
                 self.active.insert(key, active);
             }
         }
@@ -117,11 +119,14 @@ impl Pager {
         let mut told = Vec::new();
         for active in self.active.values_mut() {
             let muted = silences.covers(&active.page.labels, &self.external_labels, at_ms);
+            let is_over = std::mem::replace(&mut active.is_muted, muted) && !muted;
             let is_due = |since: i64, every: i64| at_ms - since >= every;
             let why = match (active.page.firing, active.told_ms) {
                 // What was told of nobody needs no end.
                 (false, told) if active.is_new => Some((Why::News, muted || told.is_none())),
                 (true, None) if !muted || active.is_new => Some((Why::News, muted)),
+                // Whoever silenced it, or said that they see to it, has not been done with it in time.
+                (true, Some(_)) if is_over => Some((Why::News, false)),
                 (true, Some(told)) if !muted && is_due(told, repeat_ms) => Some((Why::Repeat, false)),
                 (_, told) if is_due(active.refreshed_ms, refresh_ms) => Some((Why::Refresh, muted || told.is_none())),
                 (true | false, _) => None,
@@ -204,6 +209,19 @@ mod tests {
         assert_eq!(told(&mut pager, &silences, 499), []);
         assert_eq!(told(&mut pager, &silences, 500), [(Why::News, true, false)], "nobody had been told");
         assert_eq!(told(&mut pager, &silences, 501), []);
+    }
+
+    #[test]
+    fn what_was_told_and_then_acknowledged_is_told_again_when_that_is_over() {
+        let silences = silence_gpu0(100, 500);
+        let mut pager = Pager::new(10_000, 10_000, Labels::default());
+        pager.changed(page("0", true, 10));
+        assert_eq!(told(&mut pager, &silences, 10), [(Why::News, true, false)]);
+        assert_eq!(told(&mut pager, &silences, 200), []);
+        assert_eq!(told(&mut pager, &silences, 500), [(Why::News, true, false)]);
+        assert_eq!(told(&mut pager, &silences, 600), []);
+        pager.changed(page("0", false, 700));
+        assert_eq!(told(&mut pager, &silences, 700), [(Why::News, false, false)]);
     }
 
     #[test]

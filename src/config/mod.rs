@@ -16,7 +16,7 @@ pub use dirs::{Dirs, DirsError};
 pub use error::{ConfigError, Place, Problem};
 pub use load::{Flag, Line, Origin, Profile, Sources, load};
 pub use receivers::{Receiver, Target, file_list};
-pub use scrape::Scrape;
+pub use scrape::{Scrape, scrape_list};
 pub use setting::{Charts, Color, Notify, Parsed, Severity};
 pub use table::{
     AgentSettings, AlertSettings, Config, FIELDS, Field, ProfileSettings, RecordSettings, RewardSettings, RunSettings, TelemetrySettings,

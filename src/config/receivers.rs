@@ -41,7 +41,9 @@ pub enum Target {
         url_env: Option<String>,
         #[serde(default)]
         url_file: Option<PathBuf>,
-        /// Sent as `Authorization: Bearer`.
+        /// Basic authorization, with the token as the password. Without it the token is sent as `Authorization: Bearer`.
+        #[serde(default)]
+        user: Option<String>,
         #[serde(default)]
         token_env: Option<String>,
         #[serde(default)]
@@ -50,6 +52,9 @@ pub enum Target {
     /// All of them are told, as Prometheus does.
     Alertmanager {
         urls: Vec<String>,
+        /// As of a webhook.
+        #[serde(default)]
+        user: Option<String>,
         #[serde(default)]
         token_env: Option<String>,
         #[serde(default)]
@@ -129,20 +134,20 @@ impl Receiver {
 impl Target {
     fn sound(&self) -> Result<(), &'static str> {
         match self {
-            Target::Webhook { url, url_env, url_file, token_env, token_file } => {
+            Target::Webhook { url, url_env, url_file, user, token_env, token_file } => {
                 if usize::from(url.is_some()) + usize::from(url_env.is_some()) + usize::from(url_file.is_some()) != 1 {
                     return Err("needs one of url, url_env and url_file");
                 }
-                one_token(token_env.as_ref(), token_file.as_ref())
+                one_token(user.as_ref(), token_env.as_ref(), token_file.as_ref())
             }
-            Target::Alertmanager { urls, token_env, token_file, resend_seconds, silences: _ } => {
+            Target::Alertmanager { urls, user, token_env, token_file, resend_seconds, silences: _ } => {
                 if urls.is_empty() {
                     return Err("names no urls of Alertmanagers, such as [\"http://127.0.0.1:9093\"]");
                 }
                 if !(1..=3_600).contains(resend_seconds) {
                     return Err("has a resend_seconds that is not 1 to 3600");
                 }
-                one_token(token_env.as_ref(), token_file.as_ref())
+                one_token(user.as_ref(), token_env.as_ref(), token_file.as_ref())
             }
             Target::Command { argv, env: _ } if argv.first().is_none_or(|program| program.trim().is_empty()) => {
                 Err("names no program: give argv: [\"/path/to/program\", \"argument\"]")
@@ -152,8 +157,12 @@ impl Target {
     }
 }
 
-fn one_token(env: Option<&String>, file: Option<&PathBuf>) -> Result<(), &'static str> {
-    if env.is_some() && file.is_some() { Err("has both token_env and token_file; keep one") } else { Ok(()) }
+fn one_token(user: Option<&String>, env: Option<&String>, file: Option<&PathBuf>) -> Result<(), &'static str> {
+    match (user, env, file) {
+        (_, Some(_), Some(_)) => Err("has both token_env and token_file; keep one"),
+        (Some(_), None, None) => Err("has a user without a password; give it by token_env or token_file"),
+        _any => Ok(()),
+    }
 }
 
 /// A list of files, or one file without the brackets.

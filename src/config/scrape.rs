@@ -1,5 +1,6 @@
 //! Other processes whose metrics are asked for: as a list in the configuration.
 
+use super::setting::ron_options;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -73,6 +74,21 @@ impl Scrape {
     }
 }
 
+/// Targets as flags have them, `[PRESET=]URL`, as the setting's text.
+pub fn scrape_list(flags: &[String]) -> String {
+    let target = |text: &String| {
+        // A URL may have an equals sign too, but not before its scheme.
+        let preset = text.split_once('=').filter(|(before, _)| !before.contains("://"));
+        let (preset, url) = preset.map_or((None, text.as_str()), |(preset, url)| (Some(preset.to_owned()), url));
+        let job = preset.clone().unwrap_or_else(|| "scrape".into());
+        let (interval_ms, timeout_ms) = (five_seconds(), two_seconds());
+        Scrape { job, url: url.to_owned(), preset, interval_ms, timeout_ms, bearer_env: None, labels: BTreeMap::new() }
+    };
+    let targets: Vec<Scrape> = flags.iter().map(target).collect();
+    // Writing texts and numbers to a string can't fail.
+    ron_options().to_string(&targets).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::load::{Sources, load};
@@ -80,6 +96,19 @@ mod tests {
     fn scrape(list: &str) -> Result<usize, String> {
         let sources = Sources { sets: vec![format!("telemetry.scrape={list}")], ..Sources::default() };
         load(&sources).map(|config| config.telemetry.scrape.len()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn targets_are_named_by_flags() {
+        let flags = ["vllm=http://h:8000", "http://h:1/m?a=b", "node=https://u:canary@h"].map(str::to_owned);
+        let sources = Sources { sets: vec![format!("telemetry.scrape={}", super::scrape_list(&flags))], ..Sources::default() };
+        let targets = load(&sources).unwrap().telemetry.scrape;
+        let read: Vec<_> = targets.iter().map(|t| (t.job.as_str(), t.preset.as_deref(), t.url.as_str())).collect();
+        let wanted =
+            [("vllm", Some("vllm"), "http://h:8000"), ("scrape", None, "http://h:1/m?a=b"), ("node", Some("node"), "https://u:canary@h")];
+        assert_eq!(read, wanted);
+        let fault = scrape(&super::scrape_list(&["nowhere".to_owned()])).unwrap_err();
+        assert!(fault.contains("whose url is none"), "{fault}");
     }
 
     #[test]

@@ -299,8 +299,9 @@ settings! {
         /// A receiver is told again of what still fires after this many minutes: 1 to 10080. An Alertmanager has its own.
         repeat_minutes: u32 => within(1, 10_080),
         /// Who is told, such as [(name: "ops", to: Webhook(url_env: "OPS_URL"), severity: critical, matchers: ["team=gpu"])]. Targets:
-        /// Webhook(url | url_env | url_file, token_env | token_file), Alertmanager(urls: ["http://127.0.0.1:9093"], resend_seconds: 60,
-        /// silences: true, token_env | token_file), Command(argv: ["/path/to/program"], env: ["NAME"]). Each may have send_resolved and timeout_seconds.
+        /// Webhook(url | url_env | url_file, user, token_env | token_file), Alertmanager(urls: ["http://127.0.0.1:9093"], resend_seconds: 60,
+        /// silences: true, user, token_env | token_file), Command(argv: ["/path/to/program"], env: ["NAME"]). A token is sent as a bearer's, with
+        /// a user as its password. Each may have send_resolved and timeout_seconds.
         receivers: Vec<Receiver> => sound,
     }
     /// Facts of the place where this runs.

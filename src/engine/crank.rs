@@ -39,7 +39,7 @@ pub(super) enum Wanted {
 pub struct Engine {
     pub(super) settings: EngineSettings,
     pub(super) journal: Journal,
-    inbox: Inbox,
+    pub(super) inbox: Inbox,
     pub(super) loader: Loader,
     pub(super) control: Control,
     pub(super) lanes: Vec<Lane>,
@@ -57,6 +57,8 @@ pub struct Engine {
     /// When the present pause began.
     paused_at_ns: u64,
     pub(super) loading: Option<(CheckpointId, Wanted)>,
+    /// Of a thread that has something to tell at the end.
+    pub(super) last_words: Option<LastWords>,
     ended: bool,
 }
 
@@ -88,6 +90,7 @@ impl Engine {
             recorder_failed: false,
             paused_at_ns: 0,
             loading: None,
+            last_words: None,
             ended: false,
             settings,
             journal,
@@ -391,6 +394,7 @@ impl Engine {
             return;
         }
         self.abort_lanes();
+        self.hear_last_words();
         self.set_state(RunState::Ended, reason);
         if let Err(error) = self.journal.commit()
             && !self.recorder_failed

@@ -8,6 +8,7 @@ mod branching;
 mod breakpoints;
 mod control;
 mod crank;
+mod ending;
 mod lane;
 mod past;
 mod provider;

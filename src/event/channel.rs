@@ -3,7 +3,7 @@
 use super::{Command, CommandId, Event, Origin, Request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
 /// What reaches the engine.
@@ -87,4 +87,40 @@ impl Inbox {
 pub fn inbox(capacity: usize) -> (CommandSender, Inbox) {
     let (tx, rx) = sync_channel(capacity);
     (CommandSender { tx, next_id: Arc::new(AtomicU64::new(1)), origin: Origin::Console }, Inbox { rx })
+}
+
+/// The engine's end of what ties it to a thread that has something to tell when the run ends. The thread is asked for it before the run's last
+/// event, and waited for.
+pub struct LastWords {
+    ask: SyncSender<()>,
+    said: Receiver<()>,
+}
+
+/// The thread's end. Dropping it says that nothing more will come.
+pub struct Speaker {
+    asked: Receiver<()>,
+    _said: SyncSender<()>,
+}
+
+pub fn last_words() -> (LastWords, Speaker) {
+    let ((ask, asked), (saying, said)) = (sync_channel(1), sync_channel(1));
+    (LastWords { ask, said }, Speaker { asked, _said: saying })
+}
+
+impl LastWords {
+    pub fn ask(&self) {
+        // Whoever was asked already, or has gone, need not be asked.
+        let _ = self.ask.try_send(());
+    }
+
+    pub fn are_said(&self) -> bool {
+        self.said.try_recv() == Err(TryRecvError::Disconnected)
+    }
+}
+
+impl Speaker {
+    /// Waits for at most this long; true once it is asked, or the engine is gone.
+    pub fn is_asked_within(&self, timeout: Duration) -> bool {
+        self.asked.recv_timeout(timeout) != Err(RecvTimeoutError::Timeout)
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::address::AddressRules;
 use super::error::{broken_words, cause, connect_words, innermost, shown, shown_text};
-use super::request::{Auth, Method, Request, Response};
+use super::request::{Auth, Method, Request, Response, Wanted};
 use super::{NetError, Secret};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -208,6 +208,10 @@ impl Asker {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = answer.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
         let status = answer.status().as_u16();
+        if request.wanted == Wanted::Complaint {
+            let body = if answer.status().is_success() { Vec::new() } else { beginning(answer, request.bytes_max, deadline).await };
+            return Ok(Response { status, headers, body });
+        }
         let mut body = Vec::new();
         loop {
             let chunk = match timeout_at(deadline, answer.chunk()).await {
@@ -222,6 +226,18 @@ impl Asker {
             body.extend_from_slice(&chunk);
         }
     }
+}
+
+/// Of a body as much as comes, up to this many bytes.
+async fn beginning(mut answer: reqwest::Response, bytes_max: usize, deadline: Instant) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Ok(Some(chunk))) = timeout_at(deadline, answer.chunk()).await {
+        body.extend_from_slice(&chunk[..chunk.len().min(bytes_max - body.len())]);
+        if body.len() == bytes_max {
+            break;
+        }
+    }
+    body
 }
 
 fn method(method: Method) -> reqwest::Method {

@@ -31,6 +31,16 @@ pub enum NetError {
     Request(String, String),
 }
 
+impl NetError {
+    /// Whether it may pass by itself, so that the same request is worth another attempt.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Connect(..) | Self::Timeout(..) | Self::Stalled(..) | Self::Broken(..) => true,
+            Self::Url(..) | Self::TooLarge(..) | Self::Redirect(..) | Self::Forbidden(..) | Self::Request(..) => false,
+        }
+    }
+}
+
 /// Scheme, host, port and path of a URL: what may be shown.
 pub fn shown(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();

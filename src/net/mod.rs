@@ -13,5 +13,5 @@ mod secret;
 pub use address::{AddressRules, Network};
 pub use client::Client;
 pub use error::{NetError, host_and_port, shown_text, with_path};
-pub use request::{Auth, Method, Request, Response};
+pub use request::{Auth, Method, Request, Response, Wanted};
 pub use secret::Secret;

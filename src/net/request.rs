@@ -25,6 +25,17 @@ pub struct Request {
     pub timeout: Duration,
     /// Longest body of an answer. It is compared with what comes, not with what the answer says of its length; nothing is decompressed.
     pub bytes_max: usize,
+    pub wanted: Wanted,
+}
+
+/// How much of an answer's body is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of it. One that is longer than the limit, or ends too early, is an error.
+    #[default]
+    Whole,
+    /// Of a success nothing: its status says all. Of anything else what comes, up to the limit.
+    Complaint,
 }
 
 /// By what the other side knows who asks.
@@ -56,7 +67,16 @@ pub enum Method {
 impl Request {
     /// With ten seconds and a mebibyte.
     pub fn new(method: Method, url: impl Into<String>) -> Self {
-        Self { method, url: url.into(), headers: Vec::new(), auth: Auth::Url, body: Vec::new(), timeout: TIMEOUT, bytes_max: BYTES_MAX }
+        Self {
+            method,
+            url: url.into(),
+            headers: Vec::new(),
+            auth: Auth::Url,
+            body: Vec::new(),
+            timeout: TIMEOUT,
+            bytes_max: BYTES_MAX,
+            wanted: Wanted::Whole,
+        }
     }
 
     pub fn get(url: impl Into<String>) -> Self {
@@ -83,6 +103,10 @@ impl Request {
 
     pub fn bytes_max(self, bytes_max: usize) -> Self {
         Self { bytes_max, ..self }
+    }
+
+    pub fn wanted(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
     }
 }
 

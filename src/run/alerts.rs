@@ -3,29 +3,31 @@
 use super::exit::Failure;
 use super::rule_files::{Rules, RulesWatch};
 use crate::alert::monitor::{Monitor, MonitorSettings};
-use crate::alert::notify::{Address, AlertmanagerPlan, CommandPlan, Facts, Notifiers, Order, Plan, To, Token, WebhookPlan};
+use crate::alert::notify::{Address, AlertmanagerPlan, CommandPlan, Credential, Facts, Notifiers, Order, Plan, To, Token, WebhookPlan};
 use crate::config::{Config, Receiver, Severity, Target};
-use crate::event::{Clock, CommandSender, Event, SendError};
+use crate::event::{Clock, CommandSender, Event, LastWords, LogLevel, LogLine, SafeText, SendError, Speaker, last_words};
 use crate::journal::{Delivery, Hub, Subscription};
 use crate::metrics::Labels;
 use crate::net::Client;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver as Channel, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How often the run is looked at. Events come by the thousand; a wake-up for each would cost more than the rules.
 const TURN: Duration = Duration::from_millis(100);
-/// Files of rules are looked at this often.
-const LOOK_AT_RULES_NS: u64 = 1_000_000_000;
+/// Files of rules are looked at this often, and read once they stood still that long.
+const LOOK_AT_RULES_NS: u64 = 500_000_000;
 /// Events of one look.
 const BUDGET: usize = 64 * 1024;
 /// What waits for the engine; readings give way beyond it, changes of alerts never do.
 const OUTBOX_MAX: usize = 1_000;
 /// How long receivers may take at the end of a run.
-const FLUSH_WITHIN: Duration = Duration::from_secs(3);
+const FLUSH_WITHIN: Duration = Duration::from_secs(2);
+/// And what is left of it: a program that is killed, events that the engine has not taken yet.
+const REST_WITHIN: Duration = Duration::from_millis(200);
+const FLUSH_TURN: Duration = Duration::from_millis(10);
 const REFRESH_MS: i64 = 60_000;
 
 /// What the thread needs of the run.
@@ -39,23 +41,14 @@ pub struct Wiring {
     pub recording: Option<std::path::PathBuf>,
 }
 
-/// The running thread. Dropping it stops it too.
-pub struct AlertThread {
-    stop: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
+/// The running thread. It ends when the engine asks for its last words, or is gone.
+pub struct AlertThread(JoinHandle<Vec<String>>);
 
 impl AlertThread {
-    fn end(&mut self) {
-        self.stop = None;
+    /// Waits for its end. The receivers that had not heard all by then, by name.
+    pub fn end(self) -> Vec<String> {
         // A panic of the thread was reported where it happened; the recording is whole all the same.
-        let _ = self.thread.take().map(JoinHandle::join);
-    }
-}
-
-impl Drop for AlertThread {
-    fn drop(&mut self) {
-        self.end();
+        self.0.join().unwrap_or_default()
     }
 }
 
@@ -64,8 +57,9 @@ pub fn is_wanted(config: &Config, has_screen: bool) -> bool {
     config.alerts.enabled.unwrap_or(has_screen || !config.alerts.rules.is_empty() || !config.alerts.receivers.is_empty())
 }
 
-/// Reads the rules and starts the thread. Rules that are wrong at the start are an error of the configuration.
-pub fn start(config: &Config, wiring: Wiring) -> Result<AlertThread, Failure> {
+/// Reads the rules and starts the thread, which the engine is to ask for its last words. Rules that are wrong at the start are an error of the
+/// configuration.
+pub fn start(config: &Config, wiring: Wiring) -> Result<(AlertThread, LastWords), Failure> {
     let watch = RulesWatch::new(&config.alerts.rules);
     let rules = watch.read().map_err(Failure::usage)?;
     let plans: Vec<Plan> = config.alerts.receivers.iter().map(plan).collect::<Result<_, _>>().map_err(Failure::usage)?;
@@ -73,7 +67,7 @@ pub fn start(config: &Config, wiring: Wiring) -> Result<AlertThread, Failure> {
     let refresh_ms = refresh_ms(config);
     let facts = Facts {
         run: wiring.run.clone(),
-        host: config.alerts.host.clone().unwrap_or_else(host_name),
+        host: host(config),
         recording: wiring.recording.as_deref().map(absolute),
         external_labels: Labels::from_pairs(&config.alerts.external_labels),
         epoch_ms,
@@ -86,7 +80,7 @@ pub fn start(config: &Config, wiring: Wiring) -> Result<AlertThread, Failure> {
         Some(Notifiers::start(plans, facts, &client, &wiring.clock).map_err(Failure::failed)?)
     };
     let monitor = Monitor::new(MonitorSettings { refresh_ms, clock: Some(wiring.clock.clone()), ..settings(config) });
-    let (stop, stopped) = sync_channel(1);
+    let (last_words, speaker) = last_words();
     let subscription = wiring.hub.subscribe();
     let mut turns = Turns {
         monitor,
@@ -102,13 +96,13 @@ pub fn start(config: &Config, wiring: Wiring) -> Result<AlertThread, Failure> {
     // Before the run has begun: from here on no event is missed.
     turns.follow();
     turns.load(rules);
-    let thread = std::thread::Builder::new().name("alerts".into()).spawn(move || turns.go(&stopped)).map_err(Failure::failed)?;
-    Ok(AlertThread { stop: Some(stop), thread: Some(thread) })
+    let thread = std::thread::Builder::new().name("alerts".into()).spawn(move || turns.go(&speaker)).map_err(Failure::failed)?;
+    Ok((AlertThread(thread), last_words))
 }
 
 /// What a monitor is told by the configuration, live and over a recording.
 pub fn settings(config: &Config) -> MonitorSettings {
-    let host = config.alerts.host.clone().unwrap_or_else(host_name);
+    let host = host(config);
     MonitorSettings {
         interval_ms: i64::from(config.alerts.interval_ms),
         external_labels: Labels::from_pairs(&config.alerts.external_labels),
@@ -129,6 +123,11 @@ fn refresh_ms(config: &Config) -> i64 {
     config.alerts.receivers.iter().filter_map(of).min().unwrap_or(REFRESH_MS)
 }
 
+/// What the commands of pages go to.
+pub fn host(config: &Config) -> String {
+    config.alerts.host.clone().unwrap_or_else(host_name)
+}
+
 pub fn host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     if name.is_empty() { "localhost".into() } else { name }
@@ -142,25 +141,28 @@ fn absolute(path: &Path) -> String {
 fn plan(receiver: &Receiver) -> Result<Plan, String> {
     let named = |what: String| format!("alerts.receivers: `{}` {what}", receiver.name);
     let variable = |name: &str| std::env::var(name).map_err(|_| named(format!("needs {name}, which is not set in the environment")));
-    let token = |env: &Option<String>, file: &Option<std::path::PathBuf>| -> Result<Option<Token>, String> {
-        Ok(match (env, file) {
-            (Some(name), _) => Some(Token::Text(variable(name)?)),
-            (None, Some(path)) => Some(Token::File(path.clone())),
-            (None, None) => None,
-        })
-    };
+    let credential =
+        |user: &Option<String>, env: &Option<String>, file: &Option<std::path::PathBuf>| -> Result<Option<Credential>, String> {
+            let token = match (env, file) {
+                (Some(name), _) => Token::Text(variable(name)?),
+                (None, Some(path)) => Token::File(path.clone()),
+                (None, None) => return Ok(None),
+            };
+            Ok(Some(Credential { user: user.clone(), token }))
+        };
     let to = match &receiver.to {
-        Target::Webhook { url, url_env, url_file, token_env, token_file } => {
+        Target::Webhook { url, url_env, url_file, user, token_env, token_file } => {
             let address = match (url, url_env, url_file) {
                 (Some(url), ..) => Address::Plain(url.clone()),
                 (None, Some(name), _) => Address::Secret(Token::Text(variable(name)?)),
                 (None, None, Some(path)) => Address::Secret(Token::File(path.clone())),
                 (None, None, None) => return Err(named("has no address".into())),
             };
-            To::Webhook(WebhookPlan { address, token: token(token_env, token_file)? })
+            To::Webhook(WebhookPlan { address, credential: credential(user, token_env, token_file)? })
         }
-        Target::Alertmanager { urls, token_env, token_file, silences, resend_seconds: _ } => {
-            To::Alertmanager(AlertmanagerPlan { urls: urls.clone(), token: token(token_env, token_file)?, silences: *silences })
+        Target::Alertmanager { urls, user, token_env, token_file, silences, resend_seconds: _ } => {
+            let credential = credential(user, token_env, token_file)?;
+            To::Alertmanager(AlertmanagerPlan { urls: urls.clone(), credential, silences: *silences })
         }
         Target::Command { argv, env } => {
             let own = ["PATH"].into_iter().chain(env.iter().map(String::as_str));
@@ -196,23 +198,43 @@ struct Turns {
 }
 
 impl Turns {
-    fn go(mut self, stopped: &Channel<()>) {
+    /// Until it is asked for its last words. Gives the receivers that have not heard all.
+    fn go(mut self, speaker: &Speaker) -> Vec<String> {
         loop {
-            let is_over = self.turn();
-            let pause = stopped.recv_timeout(TURN);
-            if is_over || pause != Err(RecvTimeoutError::Timeout) {
+            self.turn();
+            if speaker.is_asked_within(TURN) {
                 break;
             }
         }
         // What the run said last is heeded: a recorder that failed is told of.
         self.turn();
-        if let Some(notifiers) = self.notifiers.take() {
-            notifiers.stop(FLUSH_WITHIN);
+        if let Some(notifiers) = &self.notifiers {
+            notifiers.close();
+        }
+        self.flush(FLUSH_WITHIN);
+        let unheard = self.notifiers.as_ref().map(Notifiers::leave).unwrap_or_default();
+        self.outbox.extend(unheard.iter().map(|name| left_behind(name)));
+        self.flush(REST_WITHIN);
+        unheard
+    }
+
+    /// Until all receivers are done and the engine has taken what came of it, though no longer than this.
+    fn flush(&mut self, within: Duration) {
+        let until_ns = self.clock.now_ns().saturating_add(u64::try_from(within.as_nanos()).unwrap_or(u64::MAX));
+        loop {
+            // In this order: what one tells last is there once it is done.
+            let are_done = self.notifiers.as_ref().is_none_or(Notifiers::are_done);
+            let reports = self.notifiers.as_ref().map(Notifiers::reports).unwrap_or_default();
+            self.outbox.extend(reports);
+            self.send();
+            if are_done && self.outbox.is_empty() || self.clock.now_ns() >= until_ns {
+                return;
+            }
+            std::thread::sleep(FLUSH_TURN);
         }
     }
 
-    /// True once the run has ended and its last event was seen.
-    fn turn(&mut self) -> bool {
+    fn turn(&mut self) {
         self.follow();
         self.watch_rules();
         let at_ms = self.epoch_ms.saturating_add((self.clock.now_ns() / 1_000_000) as i64);
@@ -224,7 +246,6 @@ impl Turns {
             self.outbox.extend(notifiers.reports());
         }
         self.send();
-        self.subscription.is_ended()
     }
 
     fn follow(&mut self) {
@@ -297,8 +318,20 @@ impl Turns {
     }
 }
 
+/// What is said of a receiver that was not waited for.
+pub fn left_behind_words(name: &str) -> String {
+    format!("receiver {name} had not answered {} s after the end: it may not have heard of the last alerts", FLUSH_WITHIN.as_secs())
+}
+
+fn left_behind(name: &str) -> Event {
+    LogLine { level: LogLevel::Warn, target: SafeText::new(name), text: left_behind_words(name).into() }.into()
+}
+
 fn missed(seq: u64) -> Event {
-    use crate::event::{LogLevel, LogLine};
     let text = format!("the run was too quick for the alert rules: events up to {seq} are not all in their series");
     LogLine { level: LogLevel::Warn, target: "rules".into(), text: text.into() }.into()
 }
+
+#[cfg(test)]
+#[path = "alerts_tests.rs"]
+mod tests;

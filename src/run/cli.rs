@@ -182,6 +182,10 @@ pub struct RunArgs {
     /// Rule files, as Prometheus reads them, instead of the rules that come with the program; may be repeated
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
+    /// Ask this endpoint for its metrics beside the run, instead of those of the configuration; PRESET is vllm, sglang, dcgm, ray, prime-rl or node,
+    /// and without one all samples are kept; may be repeated
+    #[arg(long, value_name = "[PRESET=]URL")]
+    pub scrape: Vec<String>,
 }
 
 /// What is asked of rules.

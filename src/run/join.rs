@@ -1,8 +1,8 @@
 //! From flags to configuration to the rooms of a run.
 
-use super::alerts::{AlertThread, Wiring};
+use super::alerts::{AlertThread, Wiring, left_behind_words};
 use super::cli::{ColorArg, GlobalArgs, RunArgs};
-use super::exit::Failure;
+use super::exit::{Failure, note};
 use super::provider::Provider;
 use crate::agent::prompt::WindowSettings;
 use crate::config::{Config, Dirs, Flag, Sources, load};
@@ -71,6 +71,7 @@ fn flags(global: &GlobalArgs, run: Option<&RunArgs>) -> Vec<Flag> {
     add("--no-record", "record.enabled", run.no_record.then(|| "false".into()));
     add("--http", "serve.http", run.http.clone());
     add("--read-only", "profile.read_only", run.read_only.then(|| "true".into()));
+    add("--scrape", "telemetry.scrape", (!run.scrape.is_empty()).then(|| crate::config::scrape_list(&run.scrape)));
     add("--rules", "alerts.rules", (!run.rules.is_empty()).then(|| crate::config::file_list(&run.rules)));
     flags
 }
@@ -137,8 +138,10 @@ impl Started {
         {
             std::panic::resume_unwind(panic);
         }
-        // It has seen the end by itself, and has receivers told of the last alerts.
-        self.alerts = None;
+        // The engine has heard its last words.
+        for name in self.alerts.take().map(AlertThread::end).unwrap_or_default() {
+            note(format_args!("pilothouse: {}", left_behind_words(&name)));
+        }
     }
 }
 
@@ -206,15 +209,19 @@ pub fn start(config: &Config, plan: RunPlan, mut beginning: Option<Beginning>) -
     let listen = config.serve.http.filter(|_| beginning.is_none());
     let server = listen.map(|listen| serve(listen.0.0, &hub, config, &commands)).transpose()?;
     let wake = commands.with_origin(Origin::Internal);
-    let alerts = if plan.alerts {
+    let (alerts, last_words) = if plan.alerts {
         let (hub, recording) = (hub.clone(), recording.clone());
         let wiring = Wiring { hub, commands: wake.clone(), clock: clock.clone(), run: run_id, started: began, recording };
-        Some(super::alerts::start(config, wiring)?)
+        let (thread, last_words) = super::alerts::start(config, wiring)?;
+        (Some(thread), Some(last_words))
     } else {
-        None
+        (None, None)
     };
     let spawned = std::thread::Builder::new().name("engine".into()).spawn(move || {
         let mut engine = Engine::new(settings, environment.as_ref(), journal, inbox, wake, Arc::new(provider), clock);
+        if let Some(last_words) = last_words {
+            engine.hear_at_the_end(last_words);
+        }
         if let Some(beginning) = beginning {
             engine.begin_with(beginning.recital);
         }

@@ -5,6 +5,7 @@ use super::cli::{GlobalArgs, RunArgs};
 use super::exit::{Code, Failure, Outcome, note, say, unwritten};
 use super::join::{RunPlan, configuration, record_to, start};
 use super::recordings::sealed_if_wanted;
+use super::sampling;
 use crate::config::Config;
 use crate::event::*;
 use crate::journal::write_json;
@@ -48,7 +49,9 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         tapped: true,
         alerts: is_wanted(config, false),
     };
+    let is_sampled = sampling::is_wanted_headless(config, plan.alerts);
     let mut started = start(config, plan, None)?;
+    let sampler = is_sampled.then(|| sampling::sampler(&started, config)).transpose()?;
     if let Some(address) = started.http() {
         note(format_args!("serving http://{address}/metrics"));
     }
@@ -63,6 +66,8 @@ fn headless(args: &RunArgs, config: &Config) -> Outcome {
         }
     };
     let recording = started.recording.clone();
+    // The engine has ended: nobody takes samples any more.
+    drop(sampler);
     started.wait();
     if let Some(path) = recording {
         let what = if summary.failed { "what was committed is in" } else { "recorded to" };

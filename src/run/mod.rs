@@ -24,6 +24,7 @@ mod rule_files;
 mod rules_check;
 mod rules_eval;
 mod rules_test;
+mod sampling;
 mod screen;
 mod signals;
 mod train;

@@ -5,13 +5,13 @@ use super::bundle::{BUNDLE_SUFFIX, BundleOrigin};
 use super::exit::{Code, Failure, Outcome, note};
 use super::join::Started;
 use super::recordings::sealed_if_wanted;
-use crate::config::{self, Charts, Color, Config, Dirs, Scrape};
-use crate::event::{Event, MonotonicClock, Origin, Pace, Seq};
+use super::sampling::sampler;
+use crate::config::{self, Charts, Color, Config, Dirs};
+use crate::event::{Event, MonotonicClock, Pace, Seq};
 use crate::journal::{Delivery, Integrity, ReadError, Recording};
-use crate::net::Secret;
 use crate::source::{LiveSource, Playback, RecordingSource, SourceError};
 use crate::state::DashState;
-use crate::telemetry::{Preset, Sampler, SamplerSettings, ScrapeTarget};
+use crate::telemetry::Sampler;
 use crate::ui::desk::{Desk, ReplayDesk};
 use crate::ui::keymap::KeyMap;
 use crate::ui::lang::{Lang, tr};
@@ -26,12 +26,9 @@ use ratatui::layout::Rect;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
-use std::time::Duration;
 
 /// What pictures may take of a slow link: 2 KB a second.
 const SLOW_BYTES_PER_SECOND: u32 = 2_000;
-/// Time between two samples of the machine, over a slow link.
-const SLOW_INTERVAL_MS: u32 = 5_000;
 
 fn options(config: &Config, recording: Option<String>) -> Result<UiOptions, Failure> {
     let is_replay = recording.is_some();
@@ -54,6 +51,7 @@ fn options(config: &Config, recording: Option<String>) -> Result<UiOptions, Fail
         keys,
         keys_file,
         notify: (config.ui.notify, config.ui.notify_severity),
+        host: super::alerts::host(config),
         acknowledge_minutes: config.alerts.acknowledge_minutes,
         screen: if is_replay { ScreenId::Replay } else { ScreenId::Live },
         said: Said { theme: was_said(config, "ui.theme"), colors: was_said(config, "ui.color") },
@@ -114,43 +112,6 @@ fn ended(ended: Ended, is_recorded: bool) -> Outcome {
         Ended::Signal(signal) if is_recorded => Err(Failure::failed(format!("ended by signal {signal}; what was recorded is whole"))),
         Ended::Signal(signal) => Err(Failure::failed(format!("ended by signal {signal}"))),
     }
-}
-
-/// Samples the machine for a run.
-fn sampler(started: &Started, config: &Config) -> Result<Sampler, Failure> {
-    // A slow link has no room for samples every second.
-    let interval_ms =
-        if config.ui.low_bandwidth { config.telemetry.interval_ms.max(SLOW_INTERVAL_MS) } else { config.telemetry.interval_ms };
-    let telemetry = SamplerSettings {
-        interval: Duration::from_millis(u64::from(interval_ms)),
-        nvml_library: config.telemetry.nvml_library.clone(),
-        disk_of: started.recording.clone(),
-        targets: scrape_targets(config)?,
-    };
-    Sampler::start(telemetry, MonotonicClock::start(), started.commands.with_origin(Origin::Internal)).map_err(Failure::failed)
-}
-
-/// The endpoints whose metrics are asked for; their tokens are taken from the environment.
-fn scrape_targets(config: &Config) -> Result<Vec<ScrapeTarget>, Failure> {
-    config.telemetry.scrape.iter().map(scrape_target).collect()
-}
-
-fn scrape_target(scrape: &Scrape) -> Result<ScrapeTarget, Failure> {
-    let fault = |what: &str| Failure::usage(format!("telemetry.scrape: job `{}`: {what}", scrape.job));
-    let preset = scrape.preset.as_deref().map_or_else(|| Ok(Preset::everything()), Preset::named).map_err(|what| fault(&what))?;
-    let bearer = match &scrape.bearer_env {
-        None => None,
-        Some(name) => Some(std::env::var(name).map_err(|_| fault(&format!("the environment has no variable {name} with its token")))?),
-    };
-    Ok(ScrapeTarget {
-        job: scrape.job.clone(),
-        url: scrape.url.clone(),
-        preset,
-        interval: Duration::from_millis(u64::from(scrape.interval_ms)),
-        timeout: Duration::from_millis(u64::from(scrape.timeout_ms)),
-        bearer: bearer.map(Secret::new),
-        labels: scrape.labels.clone().into_iter().collect(),
-    })
 }
 
 /// A run that goes on from a recording.

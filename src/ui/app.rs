@@ -77,6 +77,8 @@ pub struct UiOptions {
     pub keys_file: Option<PathBuf>,
     /// How alerts are heard, and from what severity on.
     pub notify: (Notify, Severity),
+    /// What the command that opens an alert is to go to.
+    pub host: String,
     /// How long an acknowledgement of one holds.
     pub acknowledge_minutes: u32,
     /// The screen to begin with.
@@ -339,7 +341,7 @@ impl App {
             history: History::default(),
             recent: Vec::new(),
             mistaken: false,
-            notifier: Notifier::new(options.notify.0, options.notify.1, in_tmux),
+            notifier: Notifier::new(options.notify.0, options.notify.1, in_tmux, &options.host),
             state: DashState::default(),
             view,
             look,
@@ -431,7 +433,8 @@ impl App {
                     if let (Event::AlertStateChanged(change), None) = (&envelope.event, &self.options.recording)
                         && !self.state.alerting.is_hushed(change, envelope.t_ns)
                     {
-                        self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
+                        let run = self.state.run.as_ref().map_or("", |run| &run.run.0);
+                        self.outbox.extend(self.notifier.take(change, run, now).unwrap_or_default());
                     }
                     self.state.apply(&envelope)?;
                     changed |= self.still.is_news(&envelope, &self.state, now);

@@ -54,6 +54,7 @@ fn app(source: Box<dyn FrameSource>, size: (u16, u16)) -> App {
         keys: KeyMap::default(),
         keys_file: None,
         notify: (Notify::None, Severity::Info),
+        host: "node7".into(),
         acknowledge_minutes: 5,
         screen: ScreenId::Live,
     };

@@ -1,11 +1,11 @@
 //! Alertmanagers, by their API v2: alerts, and silences both ways.
 
-use super::http::{Caller, Token};
+use super::http::{Caller, Credential};
 use super::message::{Facts, time};
 use super::{Deliver, Order, Undelivered};
 use crate::alert::pager::Page;
 use crate::event::{Event, LogLevel, LogLine, SafeText, Silence, SilenceEnded, SilenceKind, SilenceMatcher, SilenceSet};
-use crate::net::Method;
+use crate::net::{Method, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const ACKNOWLEDGED: &str = "ACK!";
 #[derive(Clone, Debug)]
 pub struct AlertmanagerPlan {
     pub urls: Vec<String>,
-    pub token: Option<Token>,
+    pub credential: Option<Credential>,
     /// Whether silences are made there and read back.
     pub silences: bool,
 }
@@ -67,7 +67,7 @@ impl Alertmanager {
         let url = format!("{}/api/v2/alerts", url.trim_end_matches('/'));
         let send = |alerts: &[Value]| {
             let body = json!(alerts).to_string().into_bytes();
-            self.caller.ask(Method::Post, &url, Some(body)).map(drop)
+            self.caller.hand(&url, body).map(drop)
         };
         match send(batch) {
             Err(error) if batch.len() > 1 && !error.again => {
@@ -81,6 +81,24 @@ impl Alertmanager {
 
     fn tell_one(&self, url: &str, alerts: &[Value]) -> Result<(), Undelivered> {
         alerts.chunks(BATCH).try_for_each(|batch| self.post(url, batch))
+    }
+
+    /// All of them at the same time: one that hangs keeps no alert from the others.
+    fn tell_each(&self, alerts: &[Value]) -> Vec<Result<(), Undelivered>> {
+        if let [url] = self.plan.urls.as_slice() {
+            return vec![self.tell_one(url, alerts)];
+        }
+        let failed = |what: String| Err(Undelivered { reason: what, again: true });
+        std::thread::scope(|scope| {
+            let urls = self.plan.urls.iter();
+            let asked: Vec<_> =
+                urls.map(|url| std::thread::Builder::new().spawn_scoped(scope, move || self.tell_one(url, alerts))).collect();
+            let outcome = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<(), Undelivered>>>| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|_| failed("its thread failed".into())),
+                Err(error) => failed(format!("no thread for it: {error}")),
+            };
+            asked.into_iter().map(outcome).collect()
+        })
     }
 }
 
@@ -109,8 +127,8 @@ impl Deliver for Alertmanager {
         }
         let mut reached = 0;
         let (mut failures, mut again) = (Vec::new(), false);
-        for url in &self.plan.urls {
-            match self.tell_one(url, &alerts) {
+        for outcome in self.tell_each(&alerts) {
+            match outcome {
                 Ok(()) => reached += 1,
                 Err(error) => {
                     again |= error.again;
@@ -234,16 +252,20 @@ fn asked(silence: &Silence) -> Value {
 }
 
 impl Alertmanager {
-    /// The first that answers: they share silences among themselves.
-    fn first<T>(&self, ask: impl Fn(&str) -> Result<T, Undelivered>) -> Result<T, Undelivered> {
-        let mut failed = Err(Undelivered { reason: "no Alertmanager is named".into(), again: false });
-        for url in &self.plan.urls {
-            failed = ask(url.trim_end_matches('/'));
-            if failed.is_ok() {
-                break;
+    /// The first that answers: they share silences among themselves. It is asked first the next time, so that one that hangs is not waited for again.
+    fn first(&mut self, method: Method, path: &str, body: Option<&[u8]>) -> Result<Response, Undelivered> {
+        let mut failed = Undelivered { reason: "no Alertmanager is named".into(), again: false };
+        for at in 0..self.plan.urls.len() {
+            let url = format!("{}{path}", self.plan.urls[at].trim_end_matches('/'));
+            match self.caller.ask(method, &url, body.map(<[u8]>::to_vec)) {
+                Ok(response) => {
+                    self.plan.urls.rotate_left(at);
+                    return Ok(response);
+                }
+                Err(error) => failed = error,
             }
         }
-        failed
+        Err(failed)
     }
 
     /// Makes and ends silences there. What fails for good is told and stays as it is here; the rest is tried again.
@@ -273,7 +295,7 @@ impl Alertmanager {
             id: String,
         }
         let body = asked(silence).to_string().into_bytes();
-        let response = self.first(|url| self.caller.ask(Method::Post, &format!("{url}/api/v2/silences"), Some(body.clone())))?;
+        let response = self.first(Method::Post, "/api/v2/silences", Some(&body))?;
         let made: Made = serde_json::from_slice(&response.body).map_err(unreadable)?;
         let given = SafeText::new(&made.id);
         self.known.insert(given.clone(), silence.clone());
@@ -288,14 +310,14 @@ impl Alertmanager {
             self.orders.retain(|order| !matches!(order, Order::Silence(own, _) if own == id));
             return Ok(());
         }
-        self.first(|url| self.caller.ask(Method::Delete, &format!("{url}/api/v2/silence/{id}"), None))?;
+        self.first(Method::Delete, &format!("/api/v2/silence/{id}"), None)?;
         self.known.remove(id);
         Ok(())
     }
 
     /// Tells what others made, changed or ended there.
     fn read_back(&mut self, at_ms: i64, told: &mut Vec<Event>) -> Result<(), Undelivered> {
-        let response = self.first(|url| self.caller.ask(Method::Get, &format!("{url}/api/v2/silences"), None))?;
+        let response = self.first(Method::Get, "/api/v2/silences", None)?;
         let given: Vec<Given> = serde_json::from_slice(&response.body).map_err(unreadable)?;
         let mut standing = BTreeMap::new();
         for one in given.iter().filter(|one| one.status.state != "expired") {

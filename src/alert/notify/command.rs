@@ -7,6 +7,7 @@ use crate::event::Clock;
 use std::io::Write as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often a program that runs is looked at.
@@ -25,6 +26,8 @@ pub struct Program {
     pub timeout: Duration,
     pub facts: Facts,
     pub clock: Arc<dyn Clock>,
+    /// Set when the run has ended and waits no longer.
+    pub left: Arc<AtomicBool>,
 }
 
 impl Deliver for Program {
@@ -46,12 +49,17 @@ impl Deliver for Program {
         match status {
             Some(status) if status.success() => Ok("exit 0".into()),
             Some(status) => Err(failed(format!("{program} ended with {status}"), true)),
+            None if self.is_left() => Err(failed(format!("{program} had not ended when the run had, and was killed"), false)),
             None => Err(failed(format!("{program} did not end within {:?} and was killed", self.timeout), true)),
         }
     }
 }
 
 impl Program {
+    fn is_left(&self) -> bool {
+        self.left.load(Ordering::SeqCst)
+    }
+
     /// How it ended; unset where it did not in time, and was killed with all that it began.
     fn wait(&self, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
         let until_ns = self.clock.now_ns().saturating_add(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX));
@@ -59,7 +67,7 @@ impl Program {
             if let Some(status) = child.try_wait()? {
                 return Ok(Some(status));
             }
-            if self.clock.now_ns() >= until_ns {
+            if self.clock.now_ns() >= until_ns || self.is_left() {
                 kill_group(child);
                 child.wait()?;
                 return Ok(None);

@@ -1,6 +1,7 @@
 //! The message that receivers get: Alertmanager's webhook JSON, version 4, so that existing receivers can read it.
 
 use crate::alert::pager::Page;
+use crate::event::{attach_command, shell_word};
 use crate::metrics::Labels;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -27,12 +28,12 @@ pub struct Facts {
 impl Facts {
     /// What to paste to see the alert where it runs.
     pub fn command(&self, page: &Page) -> String {
-        format!("ssh -t {} pilothouse attach {} --alert {}", quoted(&self.host), quoted(&self.run), quoted(&page.rule))
+        attach_command(&self.host, &self.run, &page.rule)
     }
 
     /// What to paste on the machine of the recording, to see what led to it.
     pub fn replay(&self, page: &Page) -> Option<String> {
-        self.recording.as_ref().map(|file| format!("pilothouse replay {} --from @{}", quoted(file), page.seq.max(1)))
+        self.recording.as_ref().map(|file| format!("pilothouse replay {} --from @{}", shell_word(file), page.seq.max(1)))
     }
 
     pub fn generator_url(&self, page: &Page) -> String {
@@ -54,16 +55,6 @@ impl Facts {
         }
         all
     }
-}
-
-/// For a shell: as it is where that is safe, else in single quotes.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
-    // A word that begins with a dash would be an option.
-    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// For a part of a URL.
@@ -153,12 +144,8 @@ mod tests {
 
     #[test]
     fn words_of_a_command_are_safe_for_a_shell() {
-        assert_eq!(quoted("GpuHot"), "GpuHot");
-        for (text, quotes) in [("a b", "'a b'"), ("$(rm)", "'$(rm)'"), ("it's", "'it'\\''s'"), ("-rf", "'-rf'"), ("", "''")] {
-            assert_eq!(quoted(text), quotes);
-        }
         let hostile = Page { rule: "x; rm -rf ~".into(), ..page("0", true) };
-        assert_eq!(facts().command(&hostile), "ssh -t node7 pilothouse attach 01RUN --alert 'x; rm -rf ~'");
+        assert_eq!(facts().command(&hostile), r"ssh -t node7 'pilothouse attach 01RUN --alert '\''x; rm -rf ~'\'''");
         assert_eq!(facts().replay(&hostile).unwrap(), "pilothouse replay '/var/lib/a run.jsonl' --from @7");
         assert_eq!(facts().generator_url(&hostile), "pilothouse://node7/01RUN?alert=x%3B%20rm%20-rf%20~&from=7");
     }

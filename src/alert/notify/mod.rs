@@ -9,7 +9,7 @@ mod worker;
 
 pub use alertmanager::AlertmanagerPlan;
 pub use command::CommandPlan;
-pub use http::Token;
+pub use http::{Credential, Token};
 pub use message::Facts;
 pub use webhook::{Address, WebhookPlan};
 
@@ -83,6 +83,16 @@ pub struct Undelivered {
     pub again: bool,
 }
 
+impl Undelivered {
+    /// Without a text that nobody may see.
+    fn without(mut self, secret: &str) -> Self {
+        if !secret.is_empty() {
+            self.reason = self.reason.replace(secret, "…");
+        }
+        self
+    }
+}
+
 /// What one receiver does with what it is told.
 trait Deliver: Send {
     /// What came of it, such as `200`.
@@ -132,13 +142,25 @@ impl Notifiers {
         self.reports.try_iter().collect()
     }
 
-    /// Lets each make one last attempt at what it holds, and waits for at most this long.
-    pub fn stop(self, within: Duration) {
+    /// Lets each make one last attempt at what it holds. Whoever waits for that looks at `are_done` and takes `reports`.
+    pub fn close(&self) {
         self.workers.iter().for_each(Worker::close);
-        let each = within / u32::try_from(self.workers.len().max(1)).unwrap_or(1);
-        self.workers.into_iter().for_each(|worker| worker.join(each));
+    }
+
+    /// Whether all have made their last attempt.
+    pub fn are_done(&self) -> bool {
+        self.workers.iter().all(Worker::is_done)
+    }
+
+    /// Those that are still at their last attempt, by name. They are left behind; programs that run are killed.
+    pub fn leave(&self) -> Vec<String> {
+        self.workers.iter().filter(|worker| !worker.is_done()).map(Worker::leave).collect()
     }
 }
 
+#[cfg(test)]
+pub mod hook;
+#[cfg(test)]
+mod receiver_tests;
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ pub fn facts() -> Facts {
     }
 }
 
-fn plan(to: To) -> Plan {
+pub fn plan(to: To) -> Plan {
     Plan {
         name: "ops".into(),
         to,
@@ -43,13 +43,25 @@ fn plan(to: To) -> Plan {
     }
 }
 
-fn program(argv: &[&str]) -> To {
+pub fn program(argv: &[&str]) -> To {
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
     To::Command(CommandPlan { argv, env: vec![("PATH".into(), std::env::var("PATH").unwrap_or_default())] })
 }
 
-fn start(plans: Vec<Plan>) -> Notifiers {
+pub fn start(plans: Vec<Plan>) -> Notifiers {
     Notifiers::start(plans, facts(), &Client::new().unwrap(), &MonotonicClock::start()).unwrap()
+}
+
+/// Until all have made their last attempt.
+pub fn stop(notifiers: Notifiers) {
+    notifiers.close();
+    for _ in 0..4_000 {
+        if notifiers.are_done() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{:?} did not end", notifiers.leave());
 }
 
 /// The first outcome that is told.
@@ -79,7 +91,7 @@ fn who_is_told_what_hangs_on_severity_labels_and_silences() {
     let warning = Page { labels: Labels::from_pairs([("alertname", "x"), ("severity", "warning")]), ..page("0", true) };
     let critical = Plan { severity_min: 2, ..any };
     assert!(takes(&critical, &page("0", true)) && !takes(&critical, &warning));
-    let alertmanager = |silences| plan(To::Alertmanager(AlertmanagerPlan { urls: Vec::new(), token: None, silences }));
+    let alertmanager = |silences| plan(To::Alertmanager(AlertmanagerPlan { urls: Vec::new(), credential: None, silences }));
     let refresh = Page { why: Why::Refresh, muted: true, ..page("0", true) };
     assert!(takes(&alertmanager(true), &refresh), "it silences by itself");
     assert!(!takes(&alertmanager(false), &refresh) && takes(&alertmanager(false), &Page { muted: false, ..refresh }));
@@ -99,7 +111,7 @@ fn a_program_gets_one_message_an_evaluation_and_nothing_of_the_environment() {
     assert_eq!(message["alerts"].as_array().unwrap().len(), 2);
     let env = std::fs::read_to_string(env).unwrap();
     assert!(!env.contains("CARGO") && !env.contains("HOME="), "{env}");
-    notifiers.stop(Duration::from_secs(5));
+    stop(notifiers);
 }
 
 #[cfg(unix)]

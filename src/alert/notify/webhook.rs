@@ -1,10 +1,9 @@
 //! A webhook that reads Alertmanager's messages.
 
-use super::http::{Caller, Token};
+use super::http::{Caller, Credential, Token};
 use super::message::{Facts, message};
 use super::{Deliver, Undelivered};
 use crate::alert::pager::Page;
-use crate::net::Method;
 
 /// Where it is. What holds a key is a secret as a whole.
 #[derive(Clone, Debug)]
@@ -16,7 +15,7 @@ pub enum Address {
 #[derive(Clone, Debug)]
 pub struct WebhookPlan {
     pub address: Address,
-    pub token: Option<Token>,
+    pub credential: Option<Credential>,
 }
 
 pub struct Webhook {
@@ -33,9 +32,9 @@ impl Deliver for Webhook {
             Address::Plain(url) => (url.clone(), false),
             Address::Secret(token) => (token.read()?, true),
         };
-        let outcome = self.caller.ask(Method::Post, &url, Some(body));
+        let outcome = self.caller.hand(&url, body);
         // A path can hold a key, too.
-        outcome.map(|response| response.status.to_string()).map_err(|error| if is_secret { hidden(error, &url) } else { error })
+        outcome.map(|status| status.to_string()).map_err(|error| if is_secret { hidden(error, &url) } else { error })
     }
 }
 

@@ -11,7 +11,8 @@ use crate::event::{AlertNotified, Clock, Event, SafeText};
 use crate::metrics::Labels;
 use crate::net::Client;
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -85,13 +86,16 @@ pub struct Worker {
     mailbox: Arc<Mailbox>,
     /// Closes when the thread has ended.
     ended: Receiver<()>,
+    /// Nobody waits for it any more.
+    left: Arc<AtomicBool>,
 }
 
 impl Worker {
     pub fn start(plan: Plan, facts: Facts, client: Client, clock: Arc<dyn Clock>, report: SyncSender<Event>) -> std::io::Result<Self> {
         let mailbox = Arc::new(Mailbox::default());
         let (ends, ended) = sync_channel(1);
-        let deliver = receiver(&plan, &facts, client, &clock);
+        let left = Arc::new(AtomicBool::new(false));
+        let deliver = receiver(&plan, &facts, client, (&clock, &left));
         let mut rounds = Rounds {
             name: plan.name.clone(),
             deliver,
@@ -107,7 +111,7 @@ impl Worker {
             rounds.go();
             drop(ends);
         })?;
-        Ok(Self { plan, mailbox, ended })
+        Ok(Self { plan, mailbox, ended, left })
     }
 
     pub fn plan(&self) -> &Plan {
@@ -135,19 +139,25 @@ impl Worker {
         self.mailbox.news.notify_one();
     }
 
-    /// Waits for its last attempt, though not longer; what hangs is left behind.
-    pub fn join(self, within: Duration) {
-        if let Err(RecvTimeoutError::Timeout) = self.ended.recv_timeout(within) {}
+    /// Whether it has made its last attempt.
+    pub fn is_done(&self) -> bool {
+        self.ended.try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    /// What hangs is left behind; a program that runs is killed. Gives its name.
+    pub fn leave(&self) -> String {
+        self.left.store(true, Ordering::SeqCst);
+        self.plan.name.clone()
     }
 }
 
-fn receiver(plan: &Plan, facts: &Facts, client: Client, clock: &Arc<dyn Clock>) -> Box<dyn Deliver> {
+fn receiver(plan: &Plan, facts: &Facts, client: Client, (clock, left): (&Arc<dyn Clock>, &Arc<AtomicBool>)) -> Box<dyn Deliver> {
     let (name, timeout, facts) = (plan.name.clone(), plan.timeout, facts.clone());
-    let caller = |token| Caller { client, token, timeout };
+    let caller = |credential| Caller { client, credential, timeout };
     match &plan.to {
-        To::Webhook(to) => Box::new(Webhook { name, address: to.address.clone(), caller: caller(to.token.clone()), facts }),
-        To::Alertmanager(to) => Box::new(Alertmanager::new(to.clone(), name, caller(to.token.clone()), facts)),
-        To::Command(to) => Box::new(Program { name, plan: to.clone(), timeout, facts, clock: clock.clone() }),
+        To::Webhook(to) => Box::new(Webhook { name, address: to.address.clone(), caller: caller(to.credential.clone()), facts }),
+        To::Alertmanager(to) => Box::new(Alertmanager::new(to.clone(), name, caller(to.credential.clone()), facts)),
+        To::Command(to) => Box::new(Program { name, plan: to.clone(), timeout, facts, clock: clock.clone(), left: left.clone() }),
     }
 }
 
@@ -171,9 +181,13 @@ impl Rounds {
             let mail = self.mailbox.wait(self.rest(look_in));
             mail.pages.list.into_iter().for_each(|page| self.pages.push(page));
             self.pages.dropped += mail.pages.dropped;
+            let has_orders = !mail.orders.is_empty();
             mail.orders.into_iter().for_each(|order| self.deliver.order(order));
             if !self.pages.list.is_empty() && (mail.closed || self.clock.now_ns() >= self.again_ns) {
-                self.attempt();
+                self.attempt(mail.closed);
+            }
+            if mail.closed && !has_orders {
+                return;
             }
             let mut told = Vec::new();
             look_in = self.deliver.look(self.at_ms(), &mut told);
@@ -194,20 +208,21 @@ impl Rounds {
         again.min(look_in.unwrap_or(IDLE))
     }
 
-    fn attempt(&mut self) {
+    fn attempt(&mut self, is_last: bool) {
         let began_ns = self.clock.now_ns();
         let outcome = self.deliver.deliver(&self.pages.list, self.at_ms());
         let now_ns = self.clock.now_ns();
         self.attempts += 1;
         let (ok, again, mut text) = match outcome {
             Ok(text) => (true, false, text),
-            Err(error) => (false, error.again && self.attempts < ATTEMPTS_MAX, error.reason),
+            Err(error) => (false, error.again && self.attempts < ATTEMPTS_MAX && !is_last, error.reason),
         };
         if self.pages.dropped > 0 {
             text = format!("{text}; {} alerts more than a mailbox holds were left out", self.pages.dropped);
         }
         if !ok && !again {
-            text = format!("{text}; given up after {} attempts", self.attempts);
+            let why = if is_last { ", for the run has ended" } else { "" };
+            text = format!("{text}; given up after {} attempts{why}", self.attempts);
         }
         // Of attempts that fail again and again the first, the second, the fourth and so on are told.
         if ok || !again || self.attempts.is_power_of_two() {

@@ -4,6 +4,7 @@ mod branching;
 mod breakpoints;
 mod chaos;
 mod control;
+mod ending;
 mod fakes;
 mod grammar;
 mod recital;

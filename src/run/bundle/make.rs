@@ -248,7 +248,9 @@ fn rules_in_force(state: &crate::state::DashState) -> Option<String> {
         .map(|(name, interval_ms, rules)| json!({"name": name, "interval": format!("{interval_ms}ms"), "rules": rules}))
         .collect();
     let text = serde_yaml::to_string(&json!({ "groups": groups })).ok()?;
-    (!groups.is_empty()).then(|| format!("# The rules in force at the end, from {}, sha256 {}.\n{text}", alerting.file, alerting.sha256))
+    let head = format!("# The rules in force at the end, from {}, sha256 {}.", alerting.file, alerting.sha256);
+    let lacks = "# As the events tell them: without remarks, limits and query offsets; labels of groups stand with their rules.";
+    (!groups.is_empty()).then(|| format!("{head}\n{lacks}\n{text}"))
 }
 
 /// What the bundle is called after.

@@ -1,7 +1,9 @@
 //! Two seats and several lanes: what belongs to which, and what goes where.
 
 use super::*;
-use crate::event::{AlertState, AlertStateChanged, BreakpointHit, ErrorType, HitOutcome, Seen, StepIndex};
+use crate::event::{
+    AlertState, AlertStateChanged, BreakpointHit, ErrorType, HitOutcome, Seen, Silence, SilenceKind, SilenceSet, StepIndex,
+};
 use crate::source::tests::{made, on_lanes, sample};
 use crate::state::TokenMeasure;
 use crate::ui::backstage::Forked;
@@ -49,13 +51,35 @@ fn an_alert_of_the_run_is_heard_while_a_recording_is_open() {
     let (mut app, _inbox, feed) = asked();
     settle(&mut app);
     assert!(app.parked.is_some(), "{}", app.notice);
-    app.notifier = Notifier::new(Notify::Bell, Severity::Info, false);
+    app.notifier = Notifier::new(Notify::Bell, Severity::Info, false, "node7");
     app.outbox.clear();
     let (rule, severity, summary) = (SafeText::new("r"), SafeText::new("critical"), SafeText::new("s"));
     let event = AlertStateChanged { rule, state: AlertState::Firing, severity, summary, detail: None }.into();
     say(&feed, &[Envelope { seq: Seq(61), episode: None, step: None, event, ..events("healthy")[59].clone() }]);
     app.take_frames().unwrap();
     assert_eq!(app.outbox, b"\x07");
+    // Another rule, which somebody has silenced or sees to, in the run that is parked.
+    for (n, kind) in [SilenceKind::Silence, SilenceKind::Acknowledgement].into_iter().enumerate() {
+        app.outbox.clear();
+        let seq = 62 + 3 * n as u64;
+        let now_ms = app.parked.as_ref().unwrap().state.alerting.at_ms(events("healthy")[59].t_ns).unwrap();
+        let matchers = vec!["alertname=q".parse().unwrap()];
+        let (starts_ms, ends_ms) = (now_ms - 1_000, now_ms + 60_000);
+        let silence = Silence { kind, matchers, starts_ms, ends_ms, created_by: "me".into(), comment: "".into() };
+        let q = |state| AlertStateChanged { rule: "q".into(), state, severity: "critical".into(), summary: "".into(), detail: None };
+        let told: Vec<Event> =
+            vec![SilenceSet { id: "s1".into(), silence }.into(), q(AlertState::Firing).into(), q(AlertState::Resolved).into()];
+        let numbered = told.into_iter().zip(seq..).map(|(event, seq)| Envelope {
+            seq: Seq(seq),
+            episode: None,
+            step: None,
+            event,
+            ..events("healthy")[59].clone()
+        });
+        say(&feed, &numbered.collect::<Vec<_>>());
+        app.take_frames().unwrap();
+        assert_eq!(app.outbox, b"", "{kind:?}");
+    }
 }
 
 #[test]

@@ -237,7 +237,8 @@ impl App {
                     if let Event::AlertStateChanged(change) = &envelope.event
                         && !seat.state.alerting.is_hushed(change, envelope.t_ns)
                     {
-                        self.outbox.extend(self.notifier.take(change, now).unwrap_or_default());
+                        let run = seat.state.run.as_ref().map_or("", |run| &run.run.0);
+                        self.outbox.extend(self.notifier.take(change, run, now).unwrap_or_default());
                     }
                     seat.state.apply(&envelope)?;
                     seat.stops.note(&envelope, &seat.state, &Default::default());
