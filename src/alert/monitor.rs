@@ -246,6 +246,11 @@ impl Monitor {
         }
         let pages = self.pager.turn(&self.silences, at_ms);
         self.pages.extend(pages);
+        let left_out = self.pager.take_left_out();
+        if left_out > 0 {
+            let text = format!("{left_out} alerts that began are told to no receiver: too many fire at once");
+            events.push(LogLine { level: LogLevel::Warn, target: "rules".into(), text: text.into() }.into());
+        }
         events
     }
 

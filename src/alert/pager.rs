@@ -69,16 +69,21 @@ pub struct Pager {
     repeat_ms: i64,
     refresh_ms: i64,
     external_labels: Labels,
+    left_out: u64,
 }
 
 impl Pager {
     pub fn new(repeat_ms: i64, refresh_ms: i64, external_labels: Labels) -> Self {
-        Self { active: BTreeMap::new(), repeat_ms, refresh_ms, external_labels }
+        Self { active: BTreeMap::new(), repeat_ms, refresh_ms, external_labels, left_out: 0 }
     }
 
     /// An alert began to fire or ended.
     pub fn changed(&mut self, page: Page) {
         let key = (page.group.clone(), page.labels.clone());
+        if page.firing && self.active.len() >= ACTIVE_MAX && !self.active.contains_key(&key) {
+            // What has ended and was told gives way.
+            self.active.retain(|_, active| active.page.firing || active.is_new);
+        }
         let is_full = self.active.len() >= ACTIVE_MAX;
         match self.active.get_mut(&key) {
             Some(active) => {
@@ -91,7 +96,8 @@ impl Pager {
                 (active.page, active.is_new) = (Page { seq, ..page }, true);
             }
             // The end of what is not known was told to nobody.
-            None if !page.firing || is_full => {}
+            None if !page.firing => {}
+            None if is_full => self.left_out += 1,
             None => {
                 let active = Active { refreshed_ms: page.at_ms, page, is_new: true, told_ms: None, is_muted: false };
                 self.active.insert(key, active);
@@ -107,6 +113,11 @@ impl Pager {
                 active.page.annotations = annotations.to_vec();
             }
         }
+    }
+
+    /// Alerts that began since the last call and that no receiver hears of: too many fire.
+    pub fn take_left_out(&mut self) -> u64 {
+        std::mem::take(&mut self.left_out)
     }
 
     pub fn is_idle(&self) -> bool {

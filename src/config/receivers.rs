@@ -115,7 +115,14 @@ pub(super) fn sound(receivers: &Vec<Receiver>) -> Result<(), String> {
             return fault(what.into());
         }
     }
-    Ok(())
+    let shares = |receiver: &&Receiver| matches!(receiver.to, Target::Alertmanager { silences: true, .. });
+    let sharing: Vec<&str> = receivers.iter().filter(shares).map(|receiver| receiver.name.as_str()).collect();
+    match sharing.as_slice() {
+        [first, second, ..] => Err(format!(
+            "shares silences with `{first}` and with `{second}`; give one cluster as one receiver with several urls, and silences: false to all receivers but one"
+        )),
+        [] | [_] => Ok(()),
+    }
 }
 
 /// Matchers as they are written.

@@ -9,7 +9,7 @@ use crate::event::{Clock, CommandSender, Event, LastWords, LogLevel, LogLine, Sa
 use crate::journal::{Delivery, Hub, Subscription};
 use crate::metrics::Labels;
 use crate::net::Client;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -92,6 +92,7 @@ pub fn start(config: &Config, wiring: Wiring) -> Result<(AlertThread, LastWords)
         watch,
         looked_ns: 0,
         notifiers,
+        told_of: BTreeSet::new(),
     };
     // Before the run has begun: from here on no event is missed.
     turns.follow();
@@ -195,6 +196,8 @@ struct Turns {
     watch: RulesWatch,
     looked_ns: u64,
     notifiers: Option<Notifiers>,
+    /// Silences that a receiver told of: no other one makes them its own.
+    told_of: BTreeSet<SafeText>,
 }
 
 impl Turns {
@@ -243,7 +246,12 @@ impl Turns {
         let pages = self.monitor.take_pages();
         if let Some(notifiers) = &self.notifiers {
             notifiers.tell(&pages);
-            self.outbox.extend(notifiers.reports());
+            for report in notifiers.reports() {
+                if let Event::SilenceSet(e) = &report {
+                    self.told_of.insert(e.id.clone());
+                }
+                self.outbox.push_back(report);
+            }
         }
         self.send();
     }
@@ -271,12 +279,15 @@ impl Turns {
     }
 
     /// Silences of this run are made in Alertmanagers, too.
-    fn order(&self, event: &Event) {
+    fn order(&mut self, event: &Event) {
         let Some(notifiers) = &self.notifiers else { return };
-        if let Event::SilenceSet(e) = event {
+        if let Event::SilenceSet(e) = event
+            && !self.told_of.contains(&e.id)
+        {
             notifiers.order(&Order::Silence(e.id.clone(), e.silence.clone()));
         }
         if let Event::SilenceEnded(e) = event {
+            self.told_of.remove(&e.id);
             notifiers.order(&Order::End(e.id.clone()));
         }
     }

@@ -4,7 +4,7 @@ use super::http::{Caller, Credential};
 use super::message::{Facts, time};
 use super::{Deliver, Order, Undelivered};
 use crate::alert::pager::Page;
-use crate::event::{Event, LogLevel, LogLine, SafeText, Silence, SilenceEnded, SilenceKind, SilenceMatcher, SilenceSet};
+use crate::event::{Event, LogLevel, LogLine, Matching, SafeText, Silence, SilenceEnded, SilenceKind, SilenceMatcher, SilenceSet};
 use crate::net::{Method, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ const BATCH: usize = 64;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Silences that are taken over.
 const SILENCES_MAX: usize = 500;
+/// Orders that wait.
+const ORDERS_MAX: usize = 1_000;
 /// Alerts that are left out of a request are named up to here.
 const NAMED_MAX: usize = 3;
 /// By which a comment says that a silence is an acknowledgement; other dashboards write it so, too.
@@ -42,11 +44,13 @@ pub struct Alertmanager {
     looked_ms: Option<i64>,
     /// What was said last of silences that can't be read, so that it is said once.
     trouble: Option<String>,
+    /// Silences there that make no sense here.
+    unread: Vec<String>,
 }
 
 impl Alertmanager {
     pub fn new(plan: AlertmanagerPlan, name: String, caller: Caller, facts: Facts) -> Self {
-        Self { plan, name, caller, facts, orders: Vec::new(), known: BTreeMap::new(), looked_ms: None, trouble: None }
+        Self { plan, name, caller, facts, orders: Vec::new(), known: BTreeMap::new(), looked_ms: None, trouble: None, unread: Vec::new() }
     }
 
     fn body(&self, page: &Page, at_ms: i64) -> Value {
@@ -62,29 +66,42 @@ impl Alertmanager {
         })
     }
 
-    /// One batch to one of them. One that it refuses as a whole goes alert by alert, so that a bad one spoils nothing.
-    fn post(&self, url: &str, batch: &[Value]) -> Result<(), Undelivered> {
+    /// One batch to one of them; what failed. One that it refuses as a whole goes alert by alert, so that a bad one spoils nothing.
+    fn post(&self, url: &str, batch: &[Value]) -> Vec<Undelivered> {
         let url = format!("{}/api/v2/alerts", url.trim_end_matches('/'));
         let send = |alerts: &[Value]| {
             let body = json!(alerts).to_string().into_bytes();
             self.caller.hand(&url, body).map(drop)
         };
         match send(batch) {
+            Ok(()) => Vec::new(),
             Err(error) if batch.len() > 1 && !error.again => {
-                // Each is sent, whatever became of the one before.
-                let failed: Vec<_> = batch.iter().filter_map(|alert| send(std::slice::from_ref(alert)).err()).collect();
-                failed.into_iter().next().map_or(Ok(()), Err)
+                batch.iter().filter_map(|alert| send(std::slice::from_ref(alert)).err()).collect()
             }
-            outcome => outcome,
+            Err(error) => vec![error],
         }
     }
 
-    fn tell_one(&self, url: &str, alerts: &[Value]) -> Result<(), Undelivered> {
-        alerts.chunks(BATCH).try_for_each(|batch| self.post(url, batch))
+    /// All batches, whatever became of those before. What it refused for good is told where others arrived.
+    fn tell_one(&self, url: &str, alerts: &[Value]) -> Result<Option<String>, Undelivered> {
+        let mut refused = Vec::new();
+        for batch in alerts.chunks(BATCH) {
+            for error in self.post(url, batch) {
+                if error.again {
+                    return Err(error);
+                }
+                refused.push(error);
+            }
+        }
+        let count = refused.len();
+        match refused.into_iter().next() {
+            Some(error) if count == alerts.len() => Err(error),
+            first => Ok(first.map(|error| format!("{count} refused: {}", error.reason))),
+        }
     }
 
     /// All of them at the same time: one that hangs keeps no alert from the others.
-    fn tell_each(&self, alerts: &[Value]) -> Vec<Result<(), Undelivered>> {
+    fn tell_each(&self, alerts: &[Value]) -> Vec<Result<Option<String>, Undelivered>> {
         if let [url] = self.plan.urls.as_slice() {
             return vec![self.tell_one(url, alerts)];
         }
@@ -93,7 +110,8 @@ impl Alertmanager {
             let urls = self.plan.urls.iter();
             let asked: Vec<_> =
                 urls.map(|url| std::thread::Builder::new().spawn_scoped(scope, move || self.tell_one(url, alerts))).collect();
-            let outcome = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<(), Undelivered>>>| match thread {
+            type Thread<'t> = std::thread::ScopedJoinHandle<'t, Result<Option<String>, Undelivered>>;
+            let outcome = |thread: std::io::Result<Thread<'_>>| match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|_| failed("its thread failed".into())),
                 Err(error) => failed(format!("no thread for it: {error}")),
             };
@@ -129,7 +147,10 @@ impl Deliver for Alertmanager {
         let (mut failures, mut again) = (Vec::new(), false);
         for outcome in self.tell_each(&alerts) {
             match outcome {
-                Ok(()) => reached += 1,
+                Ok(refused) => {
+                    reached += 1;
+                    failures.extend(refused);
+                }
                 Err(error) => {
                     again |= error.again;
                     failures.push(error.reason);
@@ -151,7 +172,7 @@ impl Deliver for Alertmanager {
     }
 
     fn order(&mut self, order: Order) {
-        if self.plan.silences {
+        if self.plan.silences && self.orders.len() < ORDERS_MAX {
             self.orders.push(order);
         }
     }
@@ -164,7 +185,9 @@ impl Deliver for Alertmanager {
         let is_due = self.looked_ms.is_none_or(|looked| at_ms - looked >= every_ms);
         if is_due || !self.orders.is_empty() {
             self.looked_ms = Some(at_ms);
-            let outcome = self.carry_out(at_ms, told).and_then(|()| self.read_back(at_ms, told));
+            // An order that fails holds up neither the others nor what is told from there.
+            let outcome = self.carry_out(at_ms, told);
+            let outcome = self.read_back(at_ms, told).and(outcome);
             self.say(outcome.err().map(|error| error.reason), told);
         }
         Some(LOOK_EVERY)
@@ -207,7 +230,10 @@ fn yes() -> bool {
 
 impl Given {
     fn silence(&self) -> Option<Silence> {
-        let ms = |text: &str| text.parse::<jiff::Timestamp>().ok().map(|at| at.as_millisecond());
+        let last = jiff::Timestamp::MAX;
+        // "For ever" is written as a time that is later than any.
+        let end = |text: &str| text.parse().ok().or_else(|| text.starts_with("9999-").then_some(last));
+        let ms = |text: &str| end(text).map(|at: jiff::Timestamp| at.as_millisecond());
         let matcher = |m: &GivenMatcher| SilenceMatcher {
             name: SafeText::new(&m.name),
             value: SafeText::new(&m.value),
@@ -270,7 +296,9 @@ impl Alertmanager {
 
     /// Makes and ends silences there. What fails for good is told and stays as it is here; the rest is tried again.
     fn carry_out(&mut self, at_ms: i64, told: &mut Vec<Event>) -> Result<(), Undelivered> {
-        while let Some(order) = self.orders.first().cloned() {
+        let mut failed = Ok(());
+        let mut at = 0;
+        while let Some(order) = self.orders.get(at).cloned() {
             let outcome = match &order {
                 // One of the Alertmanager itself comes back as an event.
                 Order::Silence(id, silence) if self.known.contains_key(id) || silence.ends_ms <= at_ms => Ok(()),
@@ -278,13 +306,19 @@ impl Alertmanager {
                 Order::End(id) => self.end(id),
             };
             match outcome {
-                Err(error) if error.again => return Err(error),
+                Err(error) if error.again => {
+                    failed = Err(error);
+                    at += 1;
+                    continue;
+                }
                 Err(error) => told.push(self.line(format!("{}: {}", words(&order), error.reason))),
                 Ok(()) => {}
             }
-            self.orders.remove(0);
+            // An end takes the order that it cancels away, too.
+            self.orders.iter().position(|own| *own == order).map(|place| self.orders.remove(place));
+            at = at.min(self.orders.len());
         }
-        Ok(())
+        failed
     }
 
     /// It takes the name that the Alertmanager gives it, and nothing is unsilenced meanwhile.
@@ -320,8 +354,13 @@ impl Alertmanager {
         let response = self.first(Method::Get, "/api/v2/silences", None)?;
         let given: Vec<Given> = serde_json::from_slice(&response.body).map_err(unreadable)?;
         let mut standing = BTreeMap::new();
+        let mut unread = Vec::new();
         for one in given.iter().filter(|one| one.status.state != "expired") {
-            let Some(silence) = one.silence().filter(|silence| silence.ends_ms > at_ms) else { continue };
+            let silence = one.silence().filter(|silence| Matching::new(&silence.matchers).is_ok());
+            if silence.is_none() {
+                unread.push(one.id.clone());
+            }
+            let Some(silence) = silence.filter(|silence| silence.ends_ms > at_ms) else { continue };
             if standing.len() < SILENCES_MAX {
                 standing.insert(SafeText::new(&one.id), silence);
             }
@@ -335,6 +374,15 @@ impl Alertmanager {
         let ended = self.known.iter().filter(|(id, known)| !standing.contains_key(*id) && known.ends_ms > at_ms);
         told.extend(ended.map(|(id, _)| Event::from(SilenceEnded { id: id.clone() })));
         self.known = standing;
+        if self.unread != unread {
+            told.extend(
+                unread
+                    .iter()
+                    .filter(|id| !self.unread.contains(id))
+                    .map(|id| self.line(format!("silence {id} of the Alertmanager can't be read, and hushes nothing here"))),
+            );
+            self.unread = unread;
+        }
         Ok(())
     }
 

@@ -16,13 +16,13 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Pages that wait for one receiver; the oldest give way.
+/// Pages that wait for one receiver; those that come when it is full are counted.
 const PAGES_MAX: usize = 10_000;
 const ORDERS_MAX: usize = 1_000;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// Attempts before a message is given up: about a quarter of an hour.
-const ATTEMPTS_MAX: u32 = 20;
+/// What was not taken for so long is given up.
+const GIVEN_UP_AFTER_MS: i64 = 15 * 60_000;
 /// Rules that an outcome names.
 const RULES_NAMED_MAX: usize = 16;
 const IDLE: Duration = Duration::from_secs(3_600);
@@ -53,6 +53,16 @@ impl Pages {
                 self.list.push(page);
             }
         }
+    }
+
+    /// Takes out what was told before this time.
+    fn take_older(&mut self, than_ms: i64) -> Pages {
+        let (old, young): (Vec<Page>, Vec<Page>) = std::mem::take(&mut self.list).into_iter().partition(|page| page.at_ms < than_ms);
+        let dropped = self.dropped;
+        self.clear();
+        young.into_iter().for_each(|page| self.push(page));
+        self.dropped = dropped;
+        Pages { list: old, ..Pages::default() }
     }
 
     fn clear(&mut self) {
@@ -215,7 +225,7 @@ impl Rounds {
         self.attempts += 1;
         let (ok, again, mut text) = match outcome {
             Ok(text) => (true, false, text),
-            Err(error) => (false, error.again && self.attempts < ATTEMPTS_MAX && !is_last, error.reason),
+            Err(error) => (false, error.again && !is_last, error.reason),
         };
         if self.pages.dropped > 0 {
             text = format!("{text}; {} alerts more than a mailbox holds were left out", self.pages.dropped);
@@ -226,10 +236,13 @@ impl Rounds {
         }
         // Of attempts that fail again and again the first, the second, the fourth and so on are told.
         if ok || !again || self.attempts.is_power_of_two() {
-            let told = self.outcome(ok, text, now_ns.saturating_sub(began_ns));
+            let told = self.outcome(&self.pages, ok, text.clone(), now_ns.saturating_sub(began_ns));
             self.tell(told.into());
         }
         if again {
+            self.give_up_old(&text);
+        }
+        if again && !self.pages.list.is_empty() {
             let pause = PAUSE_MIN.saturating_mul(1 << (self.attempts - 1).min(6)).min(PAUSE_MAX);
             self.again_ns = now_ns.saturating_add(u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX));
         } else {
@@ -238,8 +251,17 @@ impl Rounds {
         }
     }
 
-    fn outcome(&self, ok: bool, text: String, duration_ns: u64) -> AlertNotified {
-        let mut rules: Vec<&str> = self.pages.list.iter().map(|page| page.rule.as_str()).collect();
+    /// By the age of each page: what came a moment ago is tried on, however long the receiver has been away.
+    fn give_up_old(&mut self, text: &str) {
+        let old = self.pages.take_older(self.at_ms().saturating_sub(GIVEN_UP_AFTER_MS));
+        if !old.list.is_empty() {
+            let text = format!("{text}; given up after {} minutes", GIVEN_UP_AFTER_MS / 60_000);
+            self.tell(self.outcome(&old, false, text, 0).into());
+        }
+    }
+
+    fn outcome(&self, pages: &Pages, ok: bool, text: String, duration_ns: u64) -> AlertNotified {
+        let mut rules: Vec<&str> = pages.list.iter().map(|page| page.rule.as_str()).collect();
         rules.sort_unstable();
         rules.dedup();
         let rules = rules.into_iter().take(RULES_NAMED_MAX).map(SafeText::new).collect();
