@@ -456,7 +456,7 @@ impl Random {
                 url: self.text(),
                 up: self.below(2) == 0,
                 error: self.maybe(Self::text),
-                is_unreadable: self.below(2) == 0,
+                is_unreadable: true,
                 duration_ns: self.next(),
                 samples_total: 3,
                 samples: vec![ScrapedSample { name: self.text(), labels: self.labels(), value: self.float(), at_ms: None }],

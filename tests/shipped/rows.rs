@@ -146,11 +146,11 @@ pub const TRAINING: &[Row] = &[
         says: "slope 0 a second",
         also: &[],
     },
-    // It learns too seldom to say anything.
+    // With fewer than twenty updates an hour it learns too seldom to say anything.
     Row {
         rule: "PolicyLossNotFalling",
-        fires: || fed::updates(100, |minute, e| e.policy_loss = Some(0.8 + 0.001 * minute as f64)),
-        holds: Some(|| fed::updates(100, |minute, e| (e.update, e.policy_loss) = (minute / 4, Some(0.8)))),
+        fires: || fed::updates(100, |minute, e| (e.update, e.policy_loss) = (minute * 21 / 60, Some(0.8))),
+        holds: Some(|| fed::updates(150, |minute, e| (e.update, e.policy_loss) = (minute * 19 / 60, Some(0.8)))),
         says: "has not fallen for an hour",
         also: &[],
     },
@@ -158,6 +158,13 @@ pub const TRAINING: &[Row] = &[
         rule: "ValueLossNotFalling",
         fires: || fed::updates(100, |minute, e| e.value_loss = Some(0.8 + 1e-4 * minute as f64)),
         holds: Some(|| fed::updates(150, |minute, e| e.value_loss = Some(0.8 - 1e-4 * minute as f64))),
+        says: "loss of the critic",
+        also: &[],
+    },
+    Row {
+        rule: "ValueLossNotFalling",
+        fires: || fed::updates(100, |minute, e| (e.update, e.value_loss) = (minute * 21 / 60, Some(0.8))),
+        holds: Some(|| fed::updates(150, |minute, e| (e.update, e.value_loss) = (minute * 19 / 60, Some(0.8)))),
         says: "loss of the critic",
         also: &[],
     },
@@ -213,6 +220,13 @@ pub const TRAINING: &[Row] = &[
         also: &[],
     },
     Row {
+        rule: "MismatchKlGrowing",
+        fires: || fed::scored(60, |number| vec![(0.001, 0.001 * (-0.050_5 - 0.000_01 * number as f64).exp())]),
+        holds: Some(|| fed::scored(60, |number| vec![(0.001, 0.001 * (-0.046_1 - 0.000_01 * number as f64).exp())])),
+        says: "nats a second",
+        also: &[],
+    },
+    Row {
         rule: "EntropyCollapse",
         fires: || fed::updates(10, |_, e| e.entropy = Some(0.049)),
         holds: Some(|| fed::updates(20, |_, e| e.entropy = Some(0.051))),
@@ -261,14 +275,14 @@ pub const LIMITS: &[Row] = &[
     },
     Row {
         rule: "RewardGone",
-        fires: || fed::rewards(25, 0.009),
-        holds: Some(|| fed::rewards(40, 0.011)),
-        says: "of a step is 0.009",
+        fires: || fed::rewards(25, 0.0095),
+        holds: Some(|| fed::rewards(40, 0.0105)),
+        says: "of a step is 0.00",
         also: &[],
     },
     Row {
         rule: "TruncationHigh",
-        fires: || fed::episodes(200, |number| (true, cut(number % 3 == 0))),
+        fires: || fed::episodes(200, |number| (true, cut(number % 19 < 6))),
         holds: Some(|| fed::episodes(200, |number| (true, cut(number % 7 % 4 == 1)))),
         says: "of the episodes",
         also: &[],
