@@ -143,3 +143,36 @@ impl Subscription {
         shared.closed && self.next.is_some_and(|next| next > shared.state.seq)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{LabelSet, LaneId, ScrapedSample, TargetScraped};
+
+    #[test]
+    fn a_large_event_takes_the_room_of_several() {
+        let hub = Hub::new(100);
+        let sample = ScrapedSample { name: "a".into(), labels: LabelSet::default(), value: 1.0, at_ms: None };
+        let scraped = |seq, count| {
+            let event = TargetScraped {
+                job: "j".into(),
+                instance: "i".into(),
+                url: "u".into(),
+                up: true,
+                error: None,
+                is_unreadable: false,
+                duration_ns: 1,
+                samples_total: 0,
+                samples: vec![sample.clone(); count],
+            };
+            Arc::new(Envelope { seq: Seq(seq), t_ns: seq, lane: LaneId(0), episode: None, step: None, event: event.into() })
+        };
+        (1..=50).for_each(|seq| hub.publish(scraped(seq, 0)));
+        assert_eq!(hub.lock().ring.len(), 50);
+        hub.publish(scraped(51, 300));
+        assert_eq!((hub.lock().ring.len(), hub.lock().weight), (25, 100));
+        // One that is larger than the ring is kept all the same: whoever is up to date gets it.
+        hub.publish(scraped(52, 9_000));
+        assert_eq!(hub.lock().ring.len(), 1);
+    }
+}

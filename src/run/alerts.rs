@@ -27,6 +27,8 @@ const OUTBOX_MAX: usize = 1_000;
 const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 /// And what is left of it: a program that is killed, events that the engine has not taken yet.
 const REST_WITHIN: Duration = Duration::from_millis(200);
+/// The engine has waited for the last words already.
+const END_WITHIN: Duration = Duration::from_millis(500);
 const FLUSH_TURN: Duration = Duration::from_millis(10);
 const REFRESH_MS: i64 = 60_000;
 
@@ -45,10 +47,17 @@ pub struct Wiring {
 pub struct AlertThread(JoinHandle<Vec<String>>);
 
 impl AlertThread {
-    /// Waits for its end. The receivers that had not heard all by then, by name.
+    /// Waits for its end, though not for an evaluation that takes long. What was left behind, in words.
     pub fn end(self) -> Vec<String> {
+        let until = std::time::Instant::now() + END_WITHIN;
+        while !self.0.is_finished() {
+            if std::time::Instant::now() >= until {
+                return vec!["alert rules were still being evaluated when the run had ended: what they came to is not told".to_owned()];
+            }
+            std::thread::sleep(FLUSH_TURN);
+        }
         // A panic of the thread was reported where it happened; the recording is whole all the same.
-        self.0.join().unwrap_or_default()
+        self.0.join().unwrap_or_default().iter().map(|name| left_behind_words(name)).collect()
     }
 }
 

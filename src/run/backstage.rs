@@ -1,12 +1,14 @@
 //! What the console asks for behind the scene: evaluations, verifications, the catalogue of recordings.
 
+use super::alerts;
 use super::bench::{Bench, BenchPlan};
 use super::bundle::{BUNDLE_SUFFIX, Made, Redactor, Span, Wish, make};
 use super::diff::unpack_bundles;
 use super::dry_run::{DryRow, DryRun, dry_run};
 use super::fork;
-use super::rule_files::{self, BUILT_IN};
+use super::rule_files::{self, RulesWatch};
 use super::screen::ForkedRun;
+use crate::alert::rules::RuleFile;
 use crate::cond::{CondError, Condition, Expression, Variable};
 use crate::config::Config;
 use crate::event::{Envelope, Event, LabelSet, Level, MonotonicClock, PRESETS, RunStarted, SafeText, Seed, Seq, ToolSpec};
@@ -94,21 +96,20 @@ impl Crew {
     fn dry_run(&self, ask: DryAsk) -> Result<(), String> {
         let path = ask.recording.as_deref().map(|name| self.path_of(name)).or_else(|| self.own.clone());
         let path = path.ok_or_else(|| tr!("this run is not recorded: choose another recording"))?;
-        // A recording's own file need not be here: then those of this console are tried.
-        let text = self.rules_text(&ask.file).or_else(|_| self.rules_text(BUILT_IN.0))?;
+        let (rules, settings) = (self.rules(&ask.file)?, alerts::settings(&self.config));
         self.begin(move || {
-            let found = dry_run(&text, &path, ask.rule.as_deref()).map(found);
+            let found = dry_run(rules, &path, ask.rule.as_deref(), settings).map(found);
             News::DryRun(ask, found)
         })
     }
 
-    /// The text of a rule file, or of the rules that come with the program.
-    fn rules_text(&self, file: &str) -> Result<String, String> {
+    /// The rules of a file, or those of this console: a recording's own file need not be here.
+    fn rules(&self, file: &str) -> Result<RuleFile, String> {
         let path = PathBuf::from(file);
-        if file == BUILT_IN.0 && !self.config.alerts.rules.contains(&path) {
-            return Ok(BUILT_IN.1.to_owned());
+        if !self.config.alerts.rules.contains(&path) && path.is_file() {
+            return rule_files::parse(file, &rule_files::text(&path)?);
         }
-        rule_files::text(&path)
+        RulesWatch::new(&self.config.alerts.rules).read().map(|rules| rules.file)
     }
 
     /// Does the work in a thread of its own.
@@ -230,7 +231,7 @@ impl Backstage for Crew {
         if !self.config.alerts.rules.contains(&PathBuf::from(file)) {
             return Err(tr!("these rules come with the program; name a file of your own by --rules, and edit that"));
         }
-        self.rules_text(file)
+        rule_files::text(&PathBuf::from(file))
     }
 
     fn place_rules(&self, file: &str, before: &str, text: &str) -> Result<(), NotPlaced> {

@@ -1,7 +1,7 @@
 //! What rules would have done over a recording: the same monitor as in a run, driven by the recorded times.
 
 use super::bundle::unpack_if_bundle;
-use super::rule_files::{only, parse};
+use super::rule_files::only;
 use crate::alert::monitor::{Monitor, MonitorSettings};
 use crate::alert::rules::RuleFile;
 use crate::event::{AlertState, AlertStateChanged, Envelope, Event, RuleHealth, RuleReading, RulesLoaded, Seq};
@@ -59,14 +59,16 @@ pub struct DryRun {
     pub damage: Option<String>,
 }
 
-/// Runs rules (the text of a rule file) over a recording, or only the one that is named. The error is for the operator.
-pub fn dry_run(rules_text: &str, recording: &Path, rule: Option<&str>) -> Result<DryRun, String> {
-    let rules = parse("rules", rules_text)?;
-    let rules = rule.map_or_else(|| rules.clone(), |rule| only(rules.clone(), rule));
-    if rule.is_some_and(|name| !rules.groups.iter().any(|g| g.rules.iter().any(|r| r.name == name))) {
-        return Err(format!("no rule is named {}", rule.unwrap_or_default()));
-    }
-    evaluate(rules, recording, MonitorSettings::default())
+/// Runs rules over a recording, or only the one that is named. The error is for the operator.
+pub fn dry_run(rules: RuleFile, recording: &Path, rule: Option<&str>, settings: MonitorSettings) -> Result<DryRun, String> {
+    let rules = match rule {
+        Some(name) if !rules.groups.iter().any(|g| g.rules.iter().any(|r| r.name == name)) => {
+            return Err(format!("no rule is named {name}"));
+        }
+        Some(name) => only(rules, name),
+        None => rules,
+    };
+    evaluate(rules, recording, settings)
 }
 
 /// Runs rules over a recording, sealed or not, or over the one in a bundle.
@@ -237,6 +239,11 @@ impl Table {
 mod tests {
     use super::super::training_record::TrainingRecord;
     use super::*;
+    use crate::run::rule_files::parse;
+
+    fn tried(rules: &str, path: &Path, rule: Option<&str>) -> Result<DryRun, String> {
+        dry_run(parse("rules", rules)?, path, rule, MonitorSettings::default())
+    }
     use crate::event::{ManualClock, Seed, UpdateCompleted};
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -260,7 +267,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = recording(folder.path());
         let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: Always\n    expr: vector(2) > 1\n    for: 2s\n    annotations: {summary: '{{ $value }}'}\n  - alert: Never\n    expr: no_such_series > 1\n";
-        let run = dry_run(rules, &path, None).unwrap();
+        let run = tried(rules, &path, None).unwrap();
         assert_eq!(run.rows.len(), 1, "{run:?}");
         let row = &run.rows[0];
         assert_eq!((row.rule.as_str(), row.value, row.resolved_t_ns), ("Always", 2.0, None));
@@ -269,10 +276,10 @@ mod tests {
         assert!((2..6).contains(&row.seq), "{row:?}");
         assert_eq!(run.mute.iter().map(|m| m.rule.as_str()).collect::<Vec<_>>(), ["Never"]);
         assert_eq!((run.damage, run.t_ns_end), (None, 30_000_000_000));
-        let only = dry_run(rules, &path, Some("Never")).unwrap();
+        let only = tried(rules, &path, Some("Never")).unwrap();
         assert!(only.rows.is_empty() && only.mute.len() == 1);
-        assert_eq!(dry_run(rules, &path, Some("Nope")).unwrap_err(), "no rule is named Nope");
-        assert!(dry_run("groups: 3", &path, None).unwrap_err().starts_with("rules:1:"));
+        assert_eq!(tried(rules, &path, Some("Nope")).unwrap_err(), "no rule is named Nope");
+        assert!(tried("groups: 3", &path, None).unwrap_err().starts_with("rules:1:"));
     }
 
     #[test]
@@ -280,11 +287,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = recording(folder.path());
         let rules = "groups:\n- name: g\n  interval: 1s\n  rules:\n  - alert: A\n    expr: vector(time()) % 7 > 3\n";
-        let first = dry_run(rules, &path, None).unwrap();
+        let first = tried(rules, &path, None).unwrap();
         assert!(first.rows.len() > 2, "{first:?}");
-        assert_eq!(first, dry_run(rules, &path, None).unwrap());
+        assert_eq!(first, tried(rules, &path, None).unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() * 2 / 3]).unwrap();
-        assert!(dry_run(rules, &path, None).unwrap().damage.is_some());
+        assert!(tried(rules, &path, None).unwrap().damage.is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! From flags to configuration to the rooms of a run.
 
-use super::alerts::{AlertThread, Wiring, left_behind_words};
+use super::alerts::{AlertThread, Wiring};
 use super::cli::{ColorArg, GlobalArgs, RunArgs};
 use super::exit::{Failure, note};
 use super::provider::Provider;
@@ -139,8 +139,8 @@ impl Started {
             std::panic::resume_unwind(panic);
         }
         // The engine has heard its last words.
-        for name in self.alerts.take().map(AlertThread::end).unwrap_or_default() {
-            note(format_args!("pilothouse: {}", left_behind_words(&name)));
+        for words in self.alerts.take().map(AlertThread::end).unwrap_or_default() {
+            note(format_args!("pilothouse: {words}"));
         }
     }
 }

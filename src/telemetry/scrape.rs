@@ -194,11 +194,16 @@ fn read(response: &Response, target: &ScrapeTarget) -> Result<(u32, Vec<ScrapedS
     let (mut total, mut kept) = (0, Vec::new());
     parse(&response.body, dialect, &Caps::default(), |sample| {
         total += 1;
-        if kept.len() < KEPT_MAX {
+        // One more than are kept, so that too many are noticed.
+        if kept.len() <= KEPT_MAX {
             keep(sample, target, &mut kept);
         }
     })
     .map_err(|error| Unscraped::Unreadable(error.to_string()))?;
+    if kept.len() > KEPT_MAX {
+        // As Prometheus does: a part of them would hang on their order, and what is not there looks like trouble.
+        return Err(Unscraped::No(format!("it gives more than {KEPT_MAX} samples to keep; a preset says which are wanted")));
+    }
     Ok((total, kept))
 }
 
@@ -213,8 +218,14 @@ fn keep(sample: Sample, target: &ScrapeTarget, kept: &mut Vec<ScrapedSample>) {
 
 fn labels(own: Vec<(String, String)>, of_target: &[(String, String)]) -> LabelSet {
     let is_taken = |name: &str| of_target.iter().any(|(taken, _)| taken == name);
-    let own = own.into_iter().map(|(name, value)| {
-        let name = if is_taken(&name) { format!("exported_{name}") } else { name };
+    let names: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
+    let own = own.into_iter().map(|(mut name, value)| {
+        if is_taken(&name) {
+            name.insert_str(0, "exported_");
+            while is_taken(&name) || names.contains(&name) {
+                name.insert_str(0, "exported_");
+            }
+        }
         (SafeText::from(name), SafeText::from(value))
     });
     own.chain(of_target.iter().map(|(name, value)| (SafeText::new(name), SafeText::new(value)))).collect()

@@ -130,12 +130,13 @@ fn one_that_hangs_costs_only_itself() {
 }
 
 #[test]
-fn more_than_is_kept_is_counted() {
+fn more_than_can_be_kept_fails_as_a_whole() {
     let body: String = (0..KEPT_MAX + 10).map(|i| format!("a{{i=\"{i}\"}} 1\n")).collect();
     let (address, _heads) =
         server(move |stream| write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
     let scraped = scrape(ScrapeTarget { interval: WAIT, timeout: WAIT, ..target(&address) });
-    assert_eq!((scraped.samples_total as usize, scraped.samples.len()), (KEPT_MAX + 10, KEPT_MAX));
+    assert_eq!((scraped.up, scraped.samples.len()), (false, 0));
+    assert!(scraped.error.is_some_and(|error| error.contains("more than 5000 samples")));
 }
 
 #[test]

@@ -115,6 +115,16 @@ pub fn gpu(minutes: u64, is: impl Fn(u64, &mut GpuSample)) -> Tale {
     })
 }
 
+/// A GPU that tells at which temperature it slows down.
+pub fn slows_at(celsius: f64) -> Option<Box<GpuHealth>> {
+    Some(Box::new(GpuHealth { temperature_slowdown_celsius: Some(celsius), ..GpuHealth::default() }))
+}
+
+/// A GPU of whose memory a row waits to be replaced, or none does.
+pub fn remap_pending(is_so: bool) -> Option<Box<GpuHealth>> {
+    Some(Box::new(GpuHealth { rows_remap_pending: Some(is_so), rows_remap_failed: Some(false), ..GpuHealth::default() }))
+}
+
 /// What came from outside, again and again, each five seconds.
 pub fn again(minutes: u64, event: &Event) -> Tale {
     Tale::begin().each_s(5, minutes * 12, |_| event.clone())

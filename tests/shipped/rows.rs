@@ -320,6 +320,29 @@ pub const GPU: &[Row] = &[
         says: "is at 86 C",
         also: &[],
     },
+    // By its own threshold.
+    Row {
+        rule: "GpuHot",
+        fires: || fed::gpu(4, |_, gpu| (gpu.temperature_celsius, gpu.health) = (Some(89.0), fed::slows_at(93.0))),
+        holds: Some(|| fed::gpu(10, |_, gpu| (gpu.temperature_celsius, gpu.health) = (Some(87.0), fed::slows_at(93.0)))),
+        says: "is at 89 C",
+        also: &[],
+    },
+    Row {
+        rule: "GpuThrottled",
+        fires: || fed::gpu(4, |_, gpu| gpu.throttle_reasons = Some(vec![ThrottleReason::SwPowerCap, ThrottleReason::SwThermal])),
+        holds: Some(|| fed::gpu(10, |_, gpu| gpu.throttle_reasons = Some(vec![ThrottleReason::Idle, ThrottleReason::SwPowerCap]))),
+        says: "is slowed down (1) for: sw_power_cap sw_thermal.",
+        also: &[],
+    },
+    // It was told once, and holds until it is told again.
+    Row {
+        rule: "GpuMemoryFailing",
+        fires: || fed::gpu(4, |second, gpu| gpu.health = if second == 60 { fed::remap_pending(true) } else { None }),
+        holds: Some(|| fed::gpu(4, |_, gpu| gpu.health = fed::remap_pending(false))),
+        says: "wants a reset",
+        also: &[],
+    },
     Row {
         rule: "GpuPowerThrottle",
         fires: || fed::gpu(12, |_, gpu| gpu.power_watts = Some(690.0)),

@@ -230,6 +230,30 @@ fn deep_and_long_texts_end_well_on_a_small_stack() {
 }
 
 #[test]
+fn label_values_that_double_end_in_an_error() {
+    let empty = Store::new(Caps::default());
+    let nested = |from: &str, call: &dyn Fn(String) -> String| (0..40).fold(from.to_owned(), |inner, _| call(inner));
+    let ten = r#"label_replace(vector(1), "a", "xxxxxxxxxx", "", "")"#;
+    let replaced = nested(ten, &|inner| format!(r#"label_replace({inner}, "a", "${{1}}${{1}}", "a", "(.*)")"#));
+    let joined = nested(ten, &|inner| format!(r#"label_join({inner}, "a", "", "a", "a")"#));
+    for text in [replaced, joined] {
+        assert_eq!(failure(&empty, &text), "label values of more than 32 MiB would be made");
+    }
+}
+
+#[test]
+fn absent_goes_through_its_matchers_in_their_order() {
+    let empty = Store::new(Caps::default());
+    for (text, labels) in [
+        (r#"absent(x{job!="b",job="a"})"#, r#"{job="a"}"#),
+        (r#"absent(x{job="a",job!="b"})"#, "{}"),
+        (r#"absent(x{job="a",job="b",foo="bar"})"#, r#"{foo="bar"}"#),
+    ] {
+        assert_eq!(names(&empty, text), [labels], "{text}");
+    }
+}
+
+#[test]
 fn what_would_cost_too_much_is_refused() {
     let store = store(&[("a 0+1x1000", 1000)]);
     let run = |text: &str, limits: Limits| Query::parse(text).unwrap().instant(&store, 900_000, &limits).unwrap_err().message;

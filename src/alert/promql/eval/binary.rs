@@ -244,6 +244,10 @@ impl<'c> Join<'c, '_> {
                 labels = labels.with(name, one.map_or("", |one| one.get(name)));
             }
             tags = Tags::own(labels);
+            // A name that was included goes like any other.
+            if self.link.return_bool && !self.delayed {
+                tags.drop_name(false);
+            }
         }
         tags
     }

@@ -3,9 +3,10 @@
 use super::super::ast::{Expr, Node};
 use super::vector::{Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
-use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher};
+use crate::metrics::{Labels, METRIC_NAME, MatchOp};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of all label values that one call makes. Values that are put into one another double at each turn.
 const TEXT_BYTES_MAX: usize = 32 << 20;
@@ -123,13 +124,21 @@ fn relabelled(tags: &Tags<'_>, target: &str, value: &str) -> Tags<'static> {
     if tags.is_going() && target != METRIC_NAME { own.without_name(true) } else { own }
 }
 
-/// Labels that a series would have if a selector found one: from matchers of equality that are alone in speaking of their label.
+/// Labels that a series would have if a selector found one: from matchers of equality, one a label, which no matcher behind them contradicts.
+/// Prometheus goes through them in their order.
 fn absent_labels(expr: &Expr) -> Labels {
     let (Node::Selector(selector) | Node::Range(selector, _)) = &expr.bare().node else { return Labels::default() };
-    let matchers = &selector.matchers;
-    let is_alone = |m: &Matcher| matchers.iter().filter(|other| other.name == m.name).count() == 1;
-    let told = matchers.iter().filter(|m| m.op == MatchOp::Equal && m.name != METRIC_NAME && is_alone(m));
-    Labels::from_pairs(told.map(|m| (m.name.as_str(), m.value.as_str())))
+    let mut told: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut equal: BTreeSet<&str> = BTreeSet::new();
+    for matcher in selector.matchers.iter().filter(|matcher| matcher.name != METRIC_NAME) {
+        let name = matcher.name.as_str();
+        if matcher.op == MatchOp::Equal && equal.insert(name) {
+            told.insert(name, &matcher.value);
+        } else {
+            told.remove(name);
+        }
+    }
+    Labels::from_pairs(told)
 }
 
 /// Numbers within texts by their value: `a2` before `a10`.
