@@ -85,7 +85,9 @@ fn errors_are_worded_and_placed_as_prometheus_does() {
         ("a and on(x) group_left() b", "1:1: parse error: no grouping allowed for \"and\" operation"),
         ("\"a", "1:1: parse error: unterminated quoted string"),
         ("rate(a[5m],)", "1:11: parse error: trailing commas not allowed in function call args"),
-        ("a smoothed", "1:1: parse error: smoothed modifier is experimental and not enabled"),
+        ("a smoothed anchored", "1:1: parse error: anchored and smoothed modifiers cannot be used together"),
+        ("a[5m:] smoothed", "1:1: parse error: smoothed modifier is not supported for subqueries"),
+        ("(a) anchored", "1:1: parse error: anchored modifier not implemented"),
     ];
     for (text, wanted) in cases {
         assert_eq!(message(text), wanted, "{text}");

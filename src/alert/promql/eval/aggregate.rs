@@ -3,8 +3,9 @@
 use super::super::ast::{Aggregate, Expr};
 use super::super::text::{fixed, general, quote};
 use super::super::token::Aggregator;
-use super::vector::{Key, Sample, Table, Tags, Vector, hash_of};
+use super::vector::{Key, Sample, Table, Tags, Vector};
 use super::window::{Mean, kahan, quantile};
+use super::xxhash::hash_of;
 use super::{Evaluator, Outcome, Value, failed, label_name};
 
 /// What is kept of a group while its samples pass.
@@ -170,7 +171,7 @@ impl<'c> Evaluator<'c> {
         Ok(Vector { samples: groups.into_iter().flatten().collect(), distinct })
     }
 
-    /// Picks by the hash of labels, so that the same series are picked at every time, and r and r − 1 share all series out.
+    /// Picks by the hash of labels, Prometheus' own, so that both pick the same series, at every time; r and r − 1 share all series out.
     fn sampled(&self, aggregate: &'c Aggregate, parameter: &Expr, ratio: f64, t_ms: i64) -> Outcome<Vector<'c>> {
         if ratio.is_nan() {
             return failed("Ratio value is NaN");

@@ -78,7 +78,7 @@ impl<'c> Evaluator<'c> {
 
     pub(super) fn absent_over_time(&self, argument: &'c Expr, t_ms: i64) -> Outcome<Vector<'c>> {
         let mut found = false;
-        self.windows(argument, t_ms, |_, _| found = true)?;
+        self.windows(argument, t_ms, false, |_, _| found = true)?;
         if found { Ok(Vector::empty()) } else { Ok(Vector::one(Tags::own(absent_labels(argument)), 1.0)) }
     }
 }
