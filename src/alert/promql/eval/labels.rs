@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, Node};
 use super::vector::{Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
-use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher};
+use crate::metrics::{Labels, METRIC_NAME, MatchOp, regexp};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -89,13 +89,19 @@ fn relabelled(tags: &Tags<'_>, target: &str, value: &str) -> Tags<'static> {
     if tags.is_going() && target != METRIC_NAME { own.without_name(true) } else { own }
 }
 
-/// Labels that a series would have if a selector found one: from matchers of equality that are alone in speaking of their label.
+/// Labels that a series would have if a selector found one: what the first matcher of equality says of a label, unless another matcher
+/// of that label follows.
 fn absent_labels(expr: &Expr) -> Labels {
     let (Node::Selector(selector) | Node::Range(selector, _)) = &expr.bare().node else { return Labels::default() };
-    let matchers = &selector.matchers;
-    let is_alone = |m: &Matcher| matchers.iter().filter(|other| other.name == m.name).count() == 1;
-    let told = matchers.iter().filter(|m| m.op == MatchOp::Equal && m.name != METRIC_NAME && is_alone(m));
-    Labels::from_pairs(told.map(|m| (m.name.as_str(), m.value.as_str())))
+    let (mut labels, mut told) = (Labels::default(), Vec::new());
+    for matcher in selector.matchers.iter().filter(|m| m.name != METRIC_NAME) {
+        let is_first = matcher.op == MatchOp::Equal && !told.contains(&&matcher.name);
+        labels = labels.with(&matcher.name, if is_first { &matcher.value } else { "" });
+        if is_first {
+            told.push(&matcher.name);
+        }
+    }
+    labels
 }
 
 /// Numbers within texts by their value: `a2` before `a10`.
@@ -127,5 +133,5 @@ fn part(text: &str) -> (&str, &str) {
 
 /// The pattern of `label_replace`, of the whole value.
 pub fn whole_pattern(regex: &[u8]) -> Option<regex::Regex> {
-    regex::Regex::new(&format!("^(?s:{})$", std::str::from_utf8(regex).ok()?)).ok()
+    regexp::whole(std::str::from_utf8(regex).ok()?).ok()
 }
