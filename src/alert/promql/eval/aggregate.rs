@@ -6,7 +6,7 @@ use super::super::token::Aggregator;
 use super::vector::{Key, Sample, Table, Tags, Vector};
 use super::window::{Mean, kahan, quantile};
 use super::xxhash::hash_of;
-use super::{Evaluator, Outcome, Value, failed, label_name};
+use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
 
 /// What is kept of a group while its samples pass.
 enum Group {
@@ -199,7 +199,13 @@ impl<'c> Evaluator<'c> {
         let (mut table, all) = (Table::with_capacity(8), Key::all());
         let mut counts: Vec<f64> = Vec::new();
         for sample in &vector.samples {
-            let tags = Tags::own(key.labels_of(&sample.tags).with(label, &fixed(sample.value)));
+            // `without` also takes the value's own label away.
+            let value = fixed(sample.value);
+            let tags = if aggregate.grouping.without {
+                Tags::own(key.labels_of(&Tags::own(with_label(&sample.tags, label, &value))))
+            } else {
+                Tags::own(key.labels_of(&sample.tags).with(label, &value))
+            };
             let place = table.place(&all, &tags);
             if place.is_new {
                 counts.push(1.0);

@@ -144,13 +144,14 @@ impl<'c> Evaluator<'c> {
     }
 }
 
-/// NaN on either side gives NaN, other than with `f64::max`.
+/// As Go's `math.Max`: NaN on either side gives NaN, other than with `f64::max`, unless infinity stands on the other.
 fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+    let is_nan = a.is_nan() || b.is_nan();
+    if is_nan && a != f64::INFINITY && b != f64::INFINITY { f64::NAN } else { a.max(b) }
 }
 
 fn smaller(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
+    -larger(-a, -b)
 }
 
 fn factor(value: f64, what: &str) -> Outcome<f64> {

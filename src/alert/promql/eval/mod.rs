@@ -6,6 +6,7 @@ mod budget;
 mod calendar;
 mod call;
 mod extend;
+mod fixed;
 mod histogram;
 mod info;
 mod labels;
@@ -17,6 +18,7 @@ use super::ast::{At, DurationExpr, Expr, Moment, Node, Reach, Selector, Subquery
 use super::{Evaluated, Limits, MatrixSeries, QueryError, Value as Answer, VectorSample, text, token};
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, SeriesRef, Store, is_stale};
 use budget::Budget;
+use fixed::Fixed;
 pub use labels::whole_pattern;
 use regex::Regex;
 use std::cell::RefCell;
@@ -51,6 +53,7 @@ pub struct Plan<'c> {
     pub regexes: &'c BTreeMap<usize, Regex>,
 }
 
+#[derive(Clone)]
 pub enum Value<'c> {
     Scalar(f64),
     Vector(Vector<'c>),
@@ -82,6 +85,7 @@ pub struct Evaluator<'c> {
     /// Whether names go only when the query is done.
     delayed: bool,
     budget: Budget,
+    fixed: Fixed<'c>,
     notes: RefCell<Notes>,
 }
 
@@ -130,7 +134,8 @@ impl<'c> Evaluator<'c> {
     pub fn new(plan: &'c Plan<'c>, selections: &'c [Vec<SeriesRef<'c>>], store: &'c Store, times: Times, limits: &Limits) -> Self {
         let (lookback_ms, subquery_step_ms, delayed) = (limits.lookback_ms, limits.subquery_step_ms.max(1), limits.delayed_name_removal);
         let budget = Budget::new(limits);
-        Self { plan, selections, store, times, lookback_ms, subquery_step_ms, delayed, budget, notes: RefCell::default() }
+        let fixed = Fixed::of(plan.expr);
+        Self { plan, selections, store, times, lookback_ms, subquery_step_ms, delayed, budget, fixed, notes: RefCell::default() }
     }
 
     /// Prometheus ends a remark with the place that it is about.
@@ -228,6 +233,10 @@ impl<'c> Evaluator<'c> {
     }
 
     fn eval(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Value<'c>> {
+        if self.fixed.is_empty() { self.eval_at(expr, t_ms) } else { self.fixed.value(expr, || self.eval_at(expr, t_ms)) }
+    }
+
+    fn eval_at(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Value<'c>> {
         match &expr.node {
             Node::Number(value) => Ok(Value::Scalar(*value)),
             Node::Text(bytes) => Ok(Value::Text(bytes)),
