@@ -1,5 +1,6 @@
 //! One condition on a label of a series.
 
+use super::regexp;
 use regex::Regex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +29,7 @@ impl Matcher {
     pub fn new(name: &str, op: MatchOp, value: &str) -> Result<Self, MatcherError> {
         let regex = match op {
             MatchOp::Equal | MatchOp::NotEqual => None,
-            MatchOp::Regex | MatchOp::NotRegex => {
-                Some(Regex::new(&format!("^(?s:{value})$")).map_err(|error| MatcherError(error.to_string()))?)
-            }
+            MatchOp::Regex | MatchOp::NotRegex => Some(regexp::whole(value).map_err(MatcherError)?),
         };
         Ok(Self { name: name.to_owned(), op, value: value.to_owned(), regex })
     }

@@ -10,6 +10,7 @@ mod exposition;
 mod labels;
 mod matcher;
 mod meter;
+pub(crate) mod regexp;
 mod registry;
 mod store;
 mod table;

@@ -12,7 +12,7 @@ const TOLERANCE: f64 = 1e-6;
 pub struct Tally {
     pub ran: usize,
     pub held: usize,
-    /// Evaluations about native histograms.
+    /// Evaluations about native histograms, or about when counters started: neither is kept here.
     pub skipped: usize,
     /// `file:line: expression: what is wrong`.
     pub failures: Vec<String>,
@@ -28,8 +28,8 @@ enum When {
 #[derive(Default)]
 struct Expected {
     fails: Option<Wording>,
-    warns: Option<Wording>,
-    informs: Option<Wording>,
+    warns: Vec<Wording>,
+    informs: Vec<Wording>,
     no_warn: bool,
     no_info: bool,
     ordered: bool,
@@ -61,10 +61,10 @@ type Points = BTreeMap<i64, f64>;
 #[derive(Default)]
 pub struct Reader {
     series: BTreeMap<Labels, Points>,
-    /// Series with native histograms in them.
-    histograms: Vec<Labels>,
+    /// Series with something in them that is not kept.
+    unkept: Vec<Labels>,
     store: Option<Store>,
-    histogram_store: Option<Store>,
+    unkept_store: Option<Store>,
     pub tally: Tally,
 }
 
@@ -73,12 +73,21 @@ fn limits() -> Limits {
     Limits { delayed_name_removal: true, ..Limits::default() }
 }
 
+/// Or why a line can't be read.
+type Read<T> = Result<T, String>;
+
+/// The value of an expression without series.
+fn constant(text: &str) -> Read<Value> {
+    let query = Query::parse(text).map_err(|e| format!("{text}: {e}"))?;
+    query.instant(&Store::default(), 0, &Limits::default()).map(|evaluated| evaluated.value).map_err(|e| format!("{text}: {e}"))
+}
+
 /// `5m`, or seconds.
-fn time(text: &str) -> i64 {
-    let (sign, text) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    let value = Query::parse(text).unwrap().instant(&Store::default(), 0, &Limits::default()).unwrap().value;
-    let Value::Scalar(seconds) = value else { panic!("{text} is no time") };
-    sign * (seconds * 1000.0).round() as i64
+fn time(text: &str) -> Read<i64> {
+    match constant(text)? {
+        Value::Scalar(seconds) => Ok((seconds * 1000.0).round() as i64),
+        other => Err(format!("{text} is no time but {other:?}")),
+    }
 }
 
 pub fn run(name: &str, text: &str) -> Tally {
@@ -96,31 +105,39 @@ pub fn run(name: &str, text: &str) -> Tally {
                 reader = Reader { tally: reader.tally, ..Reader::default() };
                 at += 1;
             }
-            "load" | "load_with_nhcb" => {
-                reader.load(line[word.len()..].trim(), body, word == "load_with_nhcb");
+            _ => {
+                let place = format!("{name}:{}", at + 1);
+                let read = match word {
+                    "load" | "load_with_nhcb" => reader.load(line[word.len()..].trim(), body, word == "load_with_nhcb"),
+                    _ if word.starts_with("eval") => reader.eval(&place, line, body),
+                    _ => Err("no command that is known".into()),
+                };
+                if let Err(why) = read {
+                    reader.tally.failures.push(format!("{place}: {line}: {why}"));
+                }
                 at = end;
             }
-            _ if word.starts_with("eval") => {
-                reader.eval(&format!("{name}:{}", at + 1), line, body);
-                at = end;
-            }
-            _ => panic!("{name}:{}: {line}", at + 1),
         }
     }
     reader.tally
 }
 
 impl Reader {
-    fn load(&mut self, step: &str, body: &[&str], also_native: bool) {
-        let step = time(step);
+    fn load(&mut self, step: &str, body: &[&str], also_native: bool) -> Read<()> {
+        let step = time(step)?;
         let mut defined: BTreeMap<Labels, Points> = BTreeMap::new();
         for line in body {
-            let (labels, values) = parse_series(line).unwrap_or_else(|e| panic!("{line}: {e}"));
+            // `series@st …` says when counters started.
+            if let Some(labels) = line.split_once("@st").and_then(|(metric, _)| parse_metric(metric).ok()) {
+                self.unkept.push(labels);
+                continue;
+            }
+            let (labels, values) = parse_series(line).map_err(|e| format!("{line}: {e}"))?;
             if values.contains(&SeriesValue::Histogram) {
-                self.histograms.push(labels.clone());
+                self.unkept.push(labels.clone());
             }
             if also_native && let Some(name) = labels.name().and_then(|name| name.strip_suffix("_bucket")) {
-                self.histograms.push(labels.with("__name__", name).with("le", ""));
+                self.unkept.push(labels.with("__name__", name).with("le", ""));
             }
             let point = |(i, value): (usize, &SeriesValue)| match value {
                 SeriesValue::Number(value) => Some((i as i64 * step, *value)),
@@ -133,7 +150,8 @@ impl Reader {
             self.series.entry(labels).or_default().extend(points);
         }
         self.store = None;
-        self.histogram_store = None;
+        self.unkept_store = None;
+        Ok(())
     }
 
     fn build(&mut self) {
@@ -145,32 +163,33 @@ impl Reader {
                     store.append(labels, *t, *value).unwrap();
                 }
             }
-            let mut histograms = Store::new(caps());
-            for labels in &self.histograms {
-                let _ = histograms.append(labels, 0, 1.0);
+            let mut unkept = Store::new(caps());
+            for labels in &self.unkept {
+                let _ = unkept.append(labels, 0, 1.0);
             }
-            (self.store, self.histogram_store) = (Some(store), Some(histograms));
+            (self.store, self.unkept_store) = (Some(store), Some(unkept));
         }
     }
 
-    fn eval(&mut self, place: &str, line: &str, body: &[&str]) {
+    fn eval(&mut self, place: &str, line: &str, body: &[&str]) -> Read<()> {
         self.build();
-        let (when, expression, mut expected) = head(line);
+        let (when, expression, mut expected) = head(line)?;
         let is_native = body.iter().any(|line| line.contains("{{"));
-        expected.read(body);
-        let histograms = self.histogram_store.as_ref().unwrap();
+        let unkept = self.unkept_store.as_ref().unwrap();
         let query = Query::parse(expression);
-        let selects_native = query.as_ref().is_ok_and(|query| query.selectors().any(|m| !histograms.select(m).is_empty()));
-        if is_native || selects_native {
+        let selects_unkept = query.as_ref().is_ok_and(|query| query.selectors().any(|m| !unkept.select(m).is_empty()));
+        if is_native || selects_unkept {
             self.tally.skipped += 1;
-            return;
+            return Ok(());
         }
+        expected.read(body)?;
         self.tally.ran += 1;
         match query.map_err(Problem::Query).and_then(|query| check(&query, self.store.as_ref().unwrap(), when, &expected)) {
             Ok(()) => self.tally.held += 1,
             Err(problem) if problem.is_wanted(&expected) => self.tally.held += 1,
             Err(problem) => self.tally.failures.push(format!("{place}: {expression}: {problem:?}")),
         }
+        Ok(())
     }
 }
 
@@ -196,7 +215,7 @@ fn wrong<T>(message: impl Into<String>) -> Result<T, Problem> {
 }
 
 /// `eval instant at 5m EXPR`, `eval range from 0 to 5m step 1m EXPR`
-fn head(line: &str) -> (When, &str, Expected) {
+fn head(line: &str) -> Read<(When, &str, Expected)> {
     let mut rest = line;
     let mut word = || {
         let trimmed = rest.trim_start();
@@ -204,26 +223,26 @@ fn head(line: &str) -> (When, &str, Expected) {
         rest = after;
         word
     };
-    let command = word();
-    let when = if word() == "instant" {
-        word();
-        When::At(time(word()))
-    } else {
-        let mut next = || {
-            word();
-            time(word())
-        };
-        When::Steps { start: next(), end: next(), step: next() }
+    let (command, kind) = (word(), word());
+    let mut next = |name: &str| match word() {
+        found if found == name => time(word()),
+        found => Err(format!("{found:?} where {name:?} is expected")),
+    };
+    let when = match kind {
+        "instant" => When::At(next("at")?),
+        "range" => When::Steps { start: next("from")?, end: next("to")?, step: next("step")? },
+        other => return Err(format!("{other:?} is no kind of evaluation")),
     };
     let mut expected = Expected::default();
     match command {
+        "eval" => {}
         "eval_fail" => expected.fails = Some(Wording::Any),
-        "eval_warn" => expected.warns = Some(Wording::Any),
-        "eval_info" => expected.informs = Some(Wording::Any),
+        "eval_warn" => expected.warns.push(Wording::Any),
+        "eval_info" => expected.informs.push(Wording::Any),
         "eval_ordered" => expected.ordered = true,
-        _ => {}
+        other => return Err(format!("{other:?} is no kind of evaluation")),
     }
-    (when, rest.trim(), expected)
+    Ok((when, rest.trim(), expected))
 }
 
 fn wording(rest: &str) -> Wording {
@@ -235,38 +254,46 @@ fn wording(rest: &str) -> Wording {
 }
 
 impl Expected {
-    fn read(&mut self, body: &[&str]) {
+    fn read(&mut self, body: &[&str]) -> Read<()> {
         for line in body {
             if let Some(rest) = line.strip_prefix("expected_fail_message") {
                 self.fails = Some(Wording::Exact(rest.trim().to_owned()));
             } else if let Some(rest) = line.strip_prefix("expected_fail_regexp") {
                 self.fails = Some(Wording::Pattern(rest.trim().to_owned()));
             } else if let Some(rest) = line.strip_prefix("expect ") {
-                self.expectation(rest.trim());
+                self.expectation(rest.trim())?;
             } else if let Some(value) = plain_number(line) {
                 self.scalar = Some(value);
             } else {
-                self.series.push(expected_series(line));
+                self.series.push(expected_series(line)?);
             }
         }
+        Ok(())
     }
 
-    fn expectation(&mut self, rest: &str) {
+    fn expectation(&mut self, rest: &str) -> Read<()> {
         let (word, rest) = rest.split_at(rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len()));
         match word {
             "fail" => self.fails = Some(wording(rest)),
-            "warn" => self.warns = Some(wording(rest)),
-            "info" => self.informs = Some(wording(rest)),
+            "warn" => self.warns.push(wording(rest)),
+            "info" => self.informs.push(wording(rest)),
             "no_warn" => self.no_warn = true,
             "no_info" => self.no_info = true,
             "ordered" => self.ordered = true,
-            "string" => self.text = Some(rest.trim().trim_matches(['"', '`']).to_owned()),
+            "string" => match constant(rest.trim())? {
+                Value::String(text) => self.text = Some(text),
+                other => return Err(format!("{rest} is no string but {other:?}")),
+            },
             "range" => {
                 let words: Vec<&str> = rest.split_whitespace().collect();
-                self.range = Some((time(words[2]), time(words[6])));
+                let ["vector", "from", start, "to", _, "step", step] = words[..] else {
+                    return Err(format!("expect range{rest}: not `vector from START to END step STEP`"));
+                };
+                self.range = Some((time(start)?, time(step)?));
             }
-            other => panic!("expect {other}"),
+            other => return Err(format!("expect {other} is not known")),
         }
+        Ok(())
     }
 }
 
@@ -274,8 +301,9 @@ fn plain_number(text: &str) -> Option<f64> {
     text.replace("Inf", "inf").parse().ok()
 }
 
-fn expected_series(line: &str) -> (Labels, Vec<SeriesValue>) {
-    parse_series(line).unwrap_or_else(|_| (parse_metric(line).unwrap_or_else(|e| panic!("{line}: {e}")), Vec::new()))
+/// Without values it is a series without points.
+fn expected_series(line: &str) -> Read<(Labels, Vec<SeriesValue>)> {
+    parse_series(line).or_else(|_| parse_metric(line).map(|labels| (labels, Vec::new()))).map_err(|e| format!("{line}: {e}"))
 }
 
 fn is_close(a: f64, b: f64) -> bool {
@@ -301,7 +329,10 @@ fn check(query: &Query, store: &Store, when: When, expected: &Expected) -> Resul
     for (wanted, refused, said) in
         [(&expected.warns, expected.no_warn, &evaluated.warnings), (&expected.informs, expected.no_info, &evaluated.infos)]
     {
-        if wanted.as_ref().is_some_and(|wording| !said.iter().any(|text| wording.fits(text))) || (refused && !said.is_empty()) {
+        // Each wording is to be met, and each remark to be one of them.
+        let met = wanted.iter().all(|wording| said.iter().any(|text| wording.fits(text)));
+        let expected = wanted.is_empty() || said.iter().all(|text| wanted.iter().any(|wording| wording.fits(text)));
+        if !met || !expected || (refused && !said.is_empty()) {
             return wrong(format!("remarks are {said:?}"));
         }
     }

@@ -99,12 +99,34 @@ pub enum At {
     End,
 }
 
+/// How a selector's window is extended: Prometheus' experimental words behind a selector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    #[default]
+    Plain,
+    /// To the last point at or before the window's start.
+    Anchored,
+    /// The same at both ends, with values on the straight line between the neighbouring points.
+    Smoothed,
+}
+
+impl Reach {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Anchored => "anchored",
+            Self::Smoothed => "smoothed",
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Selector {
     /// The name in front of the braces.
     pub name: Option<String>,
     pub matchers: Vec<Matcher>,
     pub moment: Moment,
+    pub reach: Reach,
     /// Its number in the expression, from 0.
     pub index: usize,
 }

@@ -87,7 +87,9 @@ functions! {
     Log10 "log10" (Vector) No => Vector;
     Log2 "log2" (Vector) No => Vector;
     MadOverTime "mad_over_time" (Matrix) No => Vector;
+    MaxOf "max_of" (Scalar, Scalar) No => Scalar;
     MaxOverTime "max_over_time" (Matrix) No => Vector;
+    MinOf "min_of" (Scalar, Scalar) No => Scalar;
     MinOverTime "min_over_time" (Matrix) No => Vector;
     Minute "minute" (Vector) UpTo(1) => Vector;
     Month "month" (Vector) UpTo(1) => Vector;

@@ -109,7 +109,7 @@ impl Query {
     }
 
     pub fn instant(&self, store: &Store, at_ms: i64, limits: &Limits) -> Result<Evaluated, QueryError> {
-        self.evaluator(store, Times { start_ms: at_ms, end_ms: at_ms, step_ms: 1 }, limits, |evaluator| evaluator.instant())
+        self.evaluator(store, Times::instant(at_ms), limits, |evaluator| evaluator.instant())
     }
 
     /// At `start_ms`, and every `step_ms` up to `end_ms`.
@@ -132,7 +132,7 @@ impl Query {
     pub fn finds_series(&self, store: &Store, at_ms: i64, limits: &Limits) -> bool {
         let mut found = Vec::new();
         eval::selectors(&self.expr, &mut found);
-        found.is_empty() || self.evaluator(store, Times { start_ms: at_ms, end_ms: at_ms, step_ms: 1 }, limits, |e| e.finds_series(at_ms))
+        found.is_empty() || self.evaluator(store, Times::instant(at_ms), limits, |e| e.finds_series(at_ms))
     }
 
     /// The names of series that its selectors ask for, in the order of the text.

@@ -1,7 +1,7 @@
 //! Words to tree. Precedence climbing over the words of [`super::token`]; depth is bounded, so that no text can exhaust the stack.
 
 use super::QueryError;
-use super::ast::{Aggregate, At, Card, DurationExpr, Expr, Grouping, Link, Matching, Moment, Node, Selector, Subquery, Type};
+use super::ast::{Aggregate, At, Card, DurationExpr, Expr, Grouping, Link, Matching, Moment, Node, Reach, Selector, Subquery, Type};
 use super::functions;
 use super::text;
 use super::token::{Aggregator, Keyword, Kind, Op, Preprocessor, Token, place, tokens};
@@ -383,7 +383,7 @@ impl Parser<'_> {
         }
         let index = self.selectors;
         self.selectors += 1;
-        Ok(Node::Selector(Selector { name, matchers, moment: Moment::default(), index }))
+        Ok(Node::Selector(Selector { name, matchers, moment: Moment::default(), reach: Reach::Plain, index }))
     }
 
     fn build_matcher(&self, name: &str, op: MatchOp, value: &str, start: usize) -> Parsed<Matcher> {
@@ -441,10 +441,8 @@ impl Parser<'_> {
                 }
                 Kind::Keyword(Keyword::Offset) => self.offset(expr)?,
                 Kind::At => self.at_modifier(expr)?,
-                Kind::Keyword(Keyword::Smoothed | Keyword::Anchored) => {
-                    let message = format!("{} modifier is experimental and not enabled", self.word().to_ascii_lowercase());
-                    return self.fail(expr.start, message);
-                }
+                Kind::Keyword(Keyword::Smoothed) => self.reach(expr, Reach::Smoothed)?,
+                Kind::Keyword(Keyword::Anchored) => self.reach(expr, Reach::Anchored)?,
                 _ => return Ok(expr),
             };
         }
@@ -553,6 +551,8 @@ impl Parser<'_> {
                 Ok(if word == Preprocessor::Step { DurationExpr::Step } else { DurationExpr::Range })
             }
             Kind::Aggregator(op @ (Aggregator::Min | Aggregator::Max)) => self.duration_pair(op),
+            Kind::Identifier if self.word() == "min_of" => self.duration_pair(Aggregator::Min),
+            Kind::Identifier if self.word() == "max_of" => self.duration_pair(Aggregator::Max),
             _ => self.unexpected("subquery or range selector", "number, duration, step(), or range()"),
         }
     }
@@ -582,7 +582,7 @@ impl Parser<'_> {
         }
         let start = self.start();
         let starts = matches!(self.kind(), Kind::Number | Kind::Duration | Kind::LeftParen | Kind::Preprocessor(_) | Kind::Aggregator(_));
-        if !starts {
+        if !starts && !matches!(self.word(), "min_of" | "max_of") {
             return self.unexpected("offset", "number, duration, step(), or range()");
         }
         let duration = self.deeper(Self::duration_atom)?;
@@ -601,6 +601,28 @@ impl Parser<'_> {
         moment.offset = Some(duration);
         expr.end = end;
         Ok(expr)
+    }
+
+    /// `anchored`, `smoothed`
+    fn reach(&mut self, mut expr: Expr, reach: Reach) -> Parsed<Expr> {
+        self.at += 1;
+        let (start, word) = (expr.start, reach.word());
+        let is_range = matches!(expr.node, Node::Range(..));
+        match &mut expr.node {
+            Node::Selector(selector) | Node::Range(selector, _) => {
+                if selector.reach != Reach::Plain && selector.reach != reach {
+                    return self.fail(start, "anchored and smoothed modifiers cannot be used together");
+                }
+                if reach == Reach::Anchored && !is_range {
+                    return self.fail(start, "anchored modifier can only be used with a range vector selector");
+                }
+                selector.reach = reach;
+                expr.end = self.last_end();
+                Ok(expr)
+            }
+            Node::Subquery(_) => self.fail(start, format!("{word} modifier is not supported for subqueries")),
+            _ => self.fail(start, format!("{word} modifier not implemented")),
+        }
     }
 
     fn at_modifier(&mut self, mut expr: Expr) -> Parsed<Expr> {

@@ -85,7 +85,9 @@ fn errors_are_worded_and_placed_as_prometheus_does() {
         ("a and on(x) group_left() b", "1:1: parse error: no grouping allowed for \"and\" operation"),
         ("\"a", "1:1: parse error: unterminated quoted string"),
         ("rate(a[5m],)", "1:11: parse error: trailing commas not allowed in function call args"),
-        ("a smoothed", "1:1: parse error: smoothed modifier is experimental and not enabled"),
+        ("a smoothed anchored", "1:1: parse error: anchored and smoothed modifiers cannot be used together"),
+        ("a[5m:] smoothed", "1:1: parse error: smoothed modifier is not supported for subqueries"),
+        ("(a) anchored", "1:1: parse error: anchored modifier not implemented"),
     ];
     for (text, wanted) in cases {
         assert_eq!(message(text), wanted, "{text}");
@@ -266,6 +268,32 @@ fn what_would_cost_too_much_is_refused() {
     let range = Query::parse("a").unwrap().range(&store, 0, i64::MAX, 1, &Limits::default());
     assert!(range.unwrap_err().message.starts_with("exceeded maximum resolution of 11,000 points per timeseries."));
     assert!(Query::parse("a").unwrap().range(&store, 0, 10, 0, &Limits::default()).is_err());
+}
+
+#[test]
+fn what_is_fixed_in_time_is_evaluated_once() {
+    let store = store(&[("a 0+1x1000", 1000)]);
+    // A thousand points once, and not at each of a thousand steps.
+    let limits = Limits { samples_max: 20_000, ..Limits::default() };
+    for text in [
+        "sum(sum_over_time(a[16m] @ 900)) + time() * 0",
+        "a * on () group_left max_over_time(sum_over_time(a[1m] @ 900)[5m:10s] @ 950)",
+        "vector(time()) > scalar(sum_over_time((a)[16m:1s] @ end()))",
+        "max_over_time(vector(time() + scalar(sum_over_time(a[16m] @ 900)))[1m:30s])",
+    ] {
+        let query = Query::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let answer = query.range(&store, 0, 999_000, 1000, &limits);
+        assert!(answer.is_ok(), "{text}: {answer:?}");
+    }
+    let moving = Query::parse("sum(sum_over_time(a[16m]))").unwrap().range(&store, 0, 999_000, 1000, &limits);
+    assert!(moving.is_err());
+    // These look at the time of the evaluation, wherever their series are looked at.
+    for text in
+        ["predict_linear(a[5m] @ 900, 0)", "timestamp(timestamp(a @ 900))", "vector(time()) + on () a @ 900", "minute() + on () a @ 900"]
+    {
+        let Value::Matrix(rows) = Query::parse(text).unwrap().range(&store, 0, 600_000, 300_000, &limits).unwrap().value else { panic!() };
+        assert!(rows[0].points[0].value < rows[0].points[1].value && rows[0].points[1].value < rows[0].points[2].value, "{text}: {rows:?}");
+    }
 }
 
 /// Expressions of all kinds; many of them of wrong types.

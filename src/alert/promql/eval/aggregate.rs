@@ -3,9 +3,10 @@
 use super::super::ast::{Aggregate, Expr};
 use super::super::text::{fixed, general, quote};
 use super::super::token::Aggregator;
-use super::vector::{Key, Sample, Table, Tags, Vector, hash_of};
+use super::vector::{Key, Sample, Table, Tags, Vector};
 use super::window::{Mean, kahan, quantile};
-use super::{Evaluator, Outcome, Value, failed, label_name};
+use super::xxhash::hash_of;
+use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
 
 /// What is kept of a group while its samples pass.
 enum Group {
@@ -170,7 +171,7 @@ impl<'c> Evaluator<'c> {
         Ok(Vector { samples: groups.into_iter().flatten().collect(), distinct })
     }
 
-    /// Picks by the hash of labels, so that the same series are picked at every time, and r and r − 1 share all series out.
+    /// Picks by the hash of labels, Prometheus' own, so that both pick the same series, at every time; r and r − 1 share all series out.
     fn sampled(&self, aggregate: &'c Aggregate, parameter: &Expr, ratio: f64, t_ms: i64) -> Outcome<Vector<'c>> {
         if ratio.is_nan() {
             return failed("Ratio value is NaN");
@@ -198,7 +199,13 @@ impl<'c> Evaluator<'c> {
         let (mut table, all) = (Table::with_capacity(8), Key::all());
         let mut counts: Vec<f64> = Vec::new();
         for sample in &vector.samples {
-            let tags = Tags::own(key.labels_of(&sample.tags).with(label, &fixed(sample.value)));
+            // `without` also takes the value's own label away.
+            let value = fixed(sample.value);
+            let tags = if aggregate.grouping.without {
+                Tags::own(key.labels_of(&Tags::own(with_label(&sample.tags, label, &value))))
+            } else {
+                Tags::own(key.labels_of(&sample.tags).with(label, &value))
+            };
             let place = table.place(&all, &tags);
             if place.is_new {
                 counts.push(1.0);

@@ -97,7 +97,8 @@ impl<'c> Evaluator<'c> {
         let (many, one) = if swapped { (right, left) } else { (left, right) };
         let (fill_many, fill_one) =
             if swapped { (matching.fill_right, matching.fill_left) } else { (matching.fill_left, matching.fill_right) };
-        if (many.samples.is_empty() && fill_many.is_none()) || (one.samples.is_empty() && fill_one.is_none()) {
+        let (no_many, no_one) = (many.samples.is_empty(), one.samples.is_empty());
+        if (no_many && no_one) || ((no_many || no_one) && fill_many.is_none() && fill_one.is_none()) {
             return Ok(Vector::empty());
         }
         let one = one_side(&key, one, swapped)?;
@@ -239,9 +240,11 @@ impl<'c> Join<'c, '_> {
             tags.drop_name(self.delayed && self.link.return_bool);
         }
         if !matching.include.is_empty() {
+            // A side that was filled in has the labels that are matched.
+            let filled = if one.is_none() { Tags::own(self.key.labels_of(&tags)) } else { Tags::none() };
             let mut labels = tags.to_labels();
             for name in &matching.include {
-                labels = labels.with(name, one.map_or("", |one| one.get(name)));
+                labels = labels.with(name, one.unwrap_or(&filled).get(name));
             }
             tags = Tags::own(labels);
             // A name that was included goes like any other.

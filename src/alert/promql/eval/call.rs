@@ -1,6 +1,6 @@
 //! Functions.
 
-use super::super::ast::{Expr, Node};
+use super::super::ast::{Expr, Node, Reach};
 use super::super::functions::{Function, Id};
 use super::aggregate::{ascending, descending};
 use super::vector::{Sample, Tags, Vector};
@@ -13,6 +13,7 @@ const COUNTER_SUFFIXES: [&str; 4] = ["_total", "_sum", "_count", "_bucket"];
 impl<'c> Evaluator<'c> {
     pub(super) fn call(&self, function: &Function, arguments: &'c [Expr], call: &'c Expr, t_ms: i64) -> Outcome<Value<'c>> {
         let seconds = |ms: i64| ms as f64 / 1000.0;
+        check_reach(function, arguments)?;
         let value = match function.id {
             Id::Time => Value::Scalar(seconds(t_ms)),
             Id::Pi => Value::Scalar(std::f64::consts::PI),
@@ -20,6 +21,8 @@ impl<'c> Evaluator<'c> {
             Id::End => Value::Scalar(seconds(self.times.end_ms)),
             Id::Step => Value::Scalar(seconds(self.times.step_ms)),
             Id::Range => Value::Scalar(seconds(self.times.end_ms.saturating_sub(self.times.start_ms))),
+            Id::MinOf => Value::Scalar(smaller(self.scalar(&arguments[0], t_ms)?, self.scalar(&arguments[1], t_ms)?)),
+            Id::MaxOf => Value::Scalar(larger(self.scalar(&arguments[0], t_ms)?, self.scalar(&arguments[1], t_ms)?)),
             Id::Scalar_ => {
                 let vector = self.vector(&arguments[0], t_ms)?;
                 let [sample] = &vector.samples[..] else { return Ok(Value::Scalar(f64::NAN)) };
@@ -97,9 +100,6 @@ impl<'c> Evaluator<'c> {
         if max < min {
             return Ok(Vector::empty());
         }
-        // NaN on either side gives NaN, other than with `f64::max`.
-        let larger = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
-        let smaller = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) };
         self.mapped(vector, |value| larger(min, smaller(max, value)))
     }
 
@@ -125,11 +125,12 @@ impl<'c> Evaluator<'c> {
             self.check_quantile(parameters[0], &arguments[0]);
         }
         let keeps_name = matches!(id, Id::LastOverTime | Id::FirstOverTime);
+        let is_counter = matches!(id, Id::Rate | Id::Increase);
         let (mut samples, mut uncounted) = (Vec::new(), None::<String>);
-        let distinct = self.windows(range, t_ms, |tags, window| {
+        let distinct = self.windows(range, t_ms, is_counter, |tags, window| {
             if let Some(value) = reduce(id, window, parameters, t_ms) {
                 let is_counted = || tags.name().is_empty() || COUNTER_SUFFIXES.iter().any(|suffix| tags.name().ends_with(suffix));
-                if matches!(id, Id::Rate | Id::Increase) && uncounted.is_none() && !is_counted() {
+                if is_counter && uncounted.is_none() && !is_counted() {
                     uncounted = Some(tags.name().to_owned());
                 }
                 samples.push(Sample { tags: if keeps_name { tags } else { tags.without_name(self.delayed) }, value });
@@ -143,12 +144,42 @@ impl<'c> Evaluator<'c> {
     }
 }
 
+/// As Go's `math.Max`: NaN on either side gives NaN, other than with `f64::max`, unless infinity stands on the other.
+fn larger(a: f64, b: f64) -> f64 {
+    let is_nan = a.is_nan() || b.is_nan();
+    if is_nan && a != f64::INFINITY && b != f64::INFINITY { f64::NAN } else { a.max(b) }
+}
+
+fn smaller(a: f64, b: f64) -> f64 {
+    -larger(-a, -b)
+}
+
 fn factor(value: f64, what: &str) -> Outcome<f64> {
     if value > 0.0 && value < 1.0 {
         return Ok(value);
     }
     let letter = if what == "smoothing" { "sf" } else { "tf" };
     failed(format!("invalid {what} factor. Expected: 0 < {letter} < 1, got: {value:.6}"))
+}
+
+/// Only some functions know what to do with an extended window.
+fn check_reach(function: &Function, arguments: &[Expr]) -> Outcome<()> {
+    for argument in arguments {
+        let Node::Range(selector, _) = &argument.bare().node else { continue };
+        let (fits, allowed) = match selector.reach {
+            Reach::Plain => continue,
+            Reach::Anchored => (
+                matches!(function.id, Id::Changes | Id::Delta | Id::Increase | Id::Rate | Id::Resets),
+                "changes, delta, increase, rate, resets",
+            ),
+            Reach::Smoothed => (matches!(function.id, Id::Delta | Id::Increase | Id::Rate), "delta, increase, rate"),
+        };
+        if !fits {
+            let (word, name) = (selector.reach.word(), function.name);
+            return failed(format!("{word} modifier can only be used with: {allowed} - not with {name}"));
+        }
+    }
+    Ok(())
 }
 
 /// Functions of a window of points. `None` where it is too short, or no such function.

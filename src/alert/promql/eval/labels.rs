@@ -3,10 +3,9 @@
 use super::super::ast::{Expr, Node};
 use super::vector::{Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
-use crate::metrics::{Labels, METRIC_NAME, MatchOp};
+use crate::metrics::{Labels, METRIC_NAME, MatchOp, regexp};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of all label values that one call makes. Values that are put into one another double at each turn.
 const TEXT_BYTES_MAX: usize = 32 << 20;
@@ -113,7 +112,7 @@ impl<'c> Evaluator<'c> {
 
     pub(super) fn absent_over_time(&self, argument: &'c Expr, t_ms: i64) -> Outcome<Vector<'c>> {
         let mut found = false;
-        self.windows(argument, t_ms, |_, _| found = true)?;
+        self.windows(argument, t_ms, false, |_, _| found = true)?;
         if found { Ok(Vector::empty()) } else { Ok(Vector::one(Tags::own(absent_labels(argument)), 1.0)) }
     }
 }
@@ -124,21 +123,19 @@ fn relabelled(tags: &Tags<'_>, target: &str, value: &str) -> Tags<'static> {
     if tags.is_going() && target != METRIC_NAME { own.without_name(true) } else { own }
 }
 
-/// Labels that a series would have if a selector found one: from matchers of equality, one a label, which no matcher behind them contradicts.
-/// Prometheus goes through them in their order.
+/// Labels that a series would have if a selector found one: what the first matcher of equality says of a label, unless another matcher
+/// of that label follows.
 fn absent_labels(expr: &Expr) -> Labels {
     let (Node::Selector(selector) | Node::Range(selector, _)) = &expr.bare().node else { return Labels::default() };
-    let mut told: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut equal: BTreeSet<&str> = BTreeSet::new();
-    for matcher in selector.matchers.iter().filter(|matcher| matcher.name != METRIC_NAME) {
-        let name = matcher.name.as_str();
-        if matcher.op == MatchOp::Equal && equal.insert(name) {
-            told.insert(name, &matcher.value);
-        } else {
-            told.remove(name);
+    let (mut labels, mut told) = (Labels::default(), Vec::new());
+    for matcher in selector.matchers.iter().filter(|m| m.name != METRIC_NAME) {
+        let is_first = matcher.op == MatchOp::Equal && !told.contains(&&matcher.name);
+        labels = labels.with(&matcher.name, if is_first { &matcher.value } else { "" });
+        if is_first {
+            told.push(&matcher.name);
         }
     }
-    Labels::from_pairs(told)
+    labels
 }
 
 /// Numbers within texts by their value: `a2` before `a10`.
@@ -170,5 +167,5 @@ fn part(text: &str) -> (&str, &str) {
 
 /// The pattern of `label_replace`, of the whole value.
 pub fn whole_pattern(regex: &[u8]) -> Option<regex::Regex> {
-    regex::Regex::new(&format!("^(?s:{})$", std::str::from_utf8(regex).ok()?)).ok()
+    regexp::whole(std::str::from_utf8(regex).ok()?).ok()
 }

@@ -5,16 +5,20 @@ mod binary;
 mod budget;
 mod calendar;
 mod call;
+mod extend;
+mod fixed;
 mod histogram;
 mod info;
 mod labels;
 mod vector;
 mod window;
+mod xxhash;
 
-use super::ast::{At, DurationExpr, Expr, Moment, Node, Selector, Subquery, Type};
+use super::ast::{At, DurationExpr, Expr, Moment, Node, Reach, Selector, Subquery, Type};
 use super::{Evaluated, Limits, MatrixSeries, QueryError, Value as Answer, VectorSample, text, token};
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, SeriesRef, Store, is_stale};
 use budget::Budget;
+use fixed::Fixed;
 pub use labels::whole_pattern;
 use regex::Regex;
 use std::cell::RefCell;
@@ -34,6 +38,13 @@ pub struct Times {
     pub step_ms: i64,
 }
 
+impl Times {
+    /// One time; `step()` and `range()` are 0 there.
+    pub fn instant(at_ms: i64) -> Self {
+        Self { start_ms: at_ms, end_ms: at_ms, step_ms: 0 }
+    }
+}
+
 /// What a query is made of, read once.
 pub struct Plan<'c> {
     pub input: &'c str,
@@ -42,6 +53,7 @@ pub struct Plan<'c> {
     pub regexes: &'c BTreeMap<usize, Regex>,
 }
 
+#[derive(Clone)]
 pub enum Value<'c> {
     Scalar(f64),
     Vector(Vector<'c>),
@@ -73,6 +85,7 @@ pub struct Evaluator<'c> {
     /// Whether names go only when the query is done.
     delayed: bool,
     budget: Budget,
+    fixed: Fixed<'c>,
     notes: RefCell<Notes>,
 }
 
@@ -121,7 +134,8 @@ impl<'c> Evaluator<'c> {
     pub fn new(plan: &'c Plan<'c>, selections: &'c [Vec<SeriesRef<'c>>], store: &'c Store, times: Times, limits: &Limits) -> Self {
         let (lookback_ms, subquery_step_ms, delayed) = (limits.lookback_ms, limits.subquery_step_ms.max(1), limits.delayed_name_removal);
         let budget = Budget::new(limits);
-        Self { plan, selections, store, times, lookback_ms, subquery_step_ms, delayed, budget, notes: RefCell::default() }
+        let fixed = Fixed::of(plan.expr);
+        Self { plan, selections, store, times, lookback_ms, subquery_step_ms, delayed, budget, fixed, notes: RefCell::default() }
     }
 
     /// Prometheus ends a remark with the place that it is about.
@@ -219,6 +233,10 @@ impl<'c> Evaluator<'c> {
     }
 
     fn eval(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Value<'c>> {
+        if self.fixed.is_empty() { self.eval_at(expr, t_ms) } else { self.fixed.value(expr, || self.eval_at(expr, t_ms)) }
+    }
+
+    fn eval_at(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Value<'c>> {
         match &expr.node {
             Node::Number(value) => Ok(Value::Scalar(*value)),
             Node::Text(bytes) => Ok(Value::Text(bytes)),
@@ -297,32 +315,62 @@ impl<'c> Evaluator<'c> {
 
     fn selector(&self, selector: &'c Selector, t_ms: i64, value_of: impl Fn(Point) -> f64) -> Outcome<Vector<'c>> {
         let until = self.reference_ms(&selector.moment, t_ms)?;
-        let after = until.saturating_sub(self.lookback_ms);
         let selection = self.selections.get(selector.index).map_or(&[][..], Vec::as_slice);
         self.budget.spend(selection.len())?;
         let mut samples = Vec::with_capacity(selection.len());
         for series in selection {
-            if let Some(point) = series.latest(after, until).filter(|point| !is_stale(point.value)) {
+            let point = match selector.reach {
+                Reach::Plain | Reach::Anchored => {
+                    series.latest(until.saturating_sub(self.lookback_ms), until).filter(|point| !is_stale(point.value))
+                }
+                Reach::Smoothed => self.smoothed(*series, until)?,
+            };
+            if let Some(point) = point {
                 samples.push(Sample { tags: Tags::stored(series.labels()), value: value_of(point) });
             }
         }
         Ok(Vector { samples, distinct: has_one_name(&selector.matchers) })
     }
 
-    /// Calls `see` with each series of a range vector that has points in the window.
-    fn windows(&self, expr: &'c Expr, t_ms: i64, mut see: impl FnMut(Tags<'c>, Window<'_>)) -> Outcome<bool> {
+    /// The value at a time on the line between the points around it; the last one's where none follows.
+    fn smoothed(&self, series: SeriesRef<'_>, at_ms: i64) -> Outcome<Option<Point>> {
+        let (after, until) = self.extended(Reach::Smoothed, at_ms, at_ms);
+        let mut points = Vec::new();
+        series.points(after, until, &mut points);
+        self.budget.spend(points.len() + 1)?;
+        points.retain(|point| !is_stale(point.value));
+        Ok(extend::at(&points, at_ms))
+    }
+
+    /// From where to where points are looked at for a window, the start not included.
+    fn extended(&self, reach: Reach, start_ms: i64, end_ms: i64) -> (i64, i64) {
+        let (before, behind) = match reach {
+            Reach::Plain => (0, 0),
+            Reach::Anchored => (self.lookback_ms, 0),
+            Reach::Smoothed => (self.lookback_ms, self.lookback_ms),
+        };
+        (start_ms.saturating_sub(before), end_ms.saturating_add(behind))
+    }
+
+    /// Calls `see` with each series of a range vector that has points in the window. `is_counter` only bears on smoothed windows' edges.
+    fn windows(&self, expr: &'c Expr, t_ms: i64, is_counter: bool, mut see: impl FnMut(Tags<'c>, Window<'_>)) -> Outcome<bool> {
         match &expr.bare().node {
             Node::Range(selector, range) => {
                 let end_ms = self.reference_ms(&selector.moment, t_ms)?;
                 let start_ms = end_ms.saturating_sub(self.positive_ms(range)?);
+                let is_extended = selector.reach != Reach::Plain;
+                let (after, until) = self.extended(selector.reach, start_ms, end_ms);
                 let mut points = Vec::new();
                 for series in self.selections.get(selector.index).map_or(&[][..], Vec::as_slice) {
                     points.clear();
-                    series.points(start_ms, end_ms, &mut points);
+                    series.points(after, until, &mut points);
                     self.budget.spend(points.len() + 1)?;
                     points.retain(|point| !is_stale(point.value));
+                    if is_extended {
+                        points = extend::window(&points, start_ms, end_ms, selector.reach == Reach::Smoothed, is_counter);
+                    }
                     if !points.is_empty() {
-                        see(Tags::stored(series.labels()), Window { points: &points, start_ms, end_ms });
+                        see(Tags::stored(series.labels()), Window { points: &points, start_ms, end_ms, is_extended });
                     }
                 }
                 Ok(has_one_name(&selector.matchers))
@@ -330,7 +378,7 @@ impl<'c> Evaluator<'c> {
             Node::Subquery(subquery) => {
                 let (rows, start_ms, end_ms) = self.subquery(subquery, t_ms)?;
                 for row in rows {
-                    see(row.tags, Window { points: &row.points, start_ms, end_ms });
+                    see(row.tags, Window { points: &row.points, start_ms, end_ms, is_extended: false });
                 }
                 Ok(false)
             }
@@ -359,7 +407,7 @@ impl<'c> Evaluator<'c> {
                     Node::Selector(selector) => self.selector(selector, at_ms, |point| point.value).is_ok_and(|v| !v.samples.is_empty()),
                     Node::Range(..) => {
                         let mut any = false;
-                        self.windows(expr, at_ms, |_, _| any = true).is_ok() && any
+                        self.windows(expr, at_ms, false, |_, _| any = true).is_ok() && any
                     }
                     _ => false,
                 };
@@ -370,7 +418,7 @@ impl<'c> Evaluator<'c> {
     /// A range vector as rows, for an answer of its own.
     fn rows(&self, expr: &'c Expr, t_ms: i64) -> Outcome<Vec<Row<'c>>> {
         let mut rows = Vec::new();
-        self.windows(expr, t_ms, |tags, window| rows.push(Row { tags, points: window.points.to_vec() }))?;
+        self.windows(expr, t_ms, false, |tags, window| rows.push(Row { tags, points: window.points.to_vec() }))?;
         Ok(rows)
     }
 }

@@ -5,13 +5,20 @@ use crate::metrics::{Labels, METRIC_NAME};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// Labels of what a series is, not of whose it is: name, type and unit. They go together once a value is no longer the series' own.
+const METADATA: [&str; 3] = [METRIC_NAME, "__type__", "__unit__"];
+
+fn is_metadata(name: &str) -> bool {
+    name.starts_with("__") && METADATA.contains(&name)
+}
+
 #[derive(Clone, Debug)]
 enum Tag<'c> {
     Stored(&'c Labels),
     Own(Labels),
 }
 
-/// What becomes of the name.
+/// What becomes of the name, the type and the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Kept,
@@ -49,7 +56,7 @@ impl<'c> Tags<'c> {
     }
 
     pub fn get(&self, name: &str) -> &str {
-        if self.fate == Name::Gone && name == METRIC_NAME { "" } else { self.labels().get(name).unwrap_or_default() }
+        if self.fate == Name::Gone && is_metadata(name) { "" } else { self.labels().get(name).unwrap_or_default() }
     }
 
     pub fn name(&self) -> &str {
@@ -57,7 +64,7 @@ impl<'c> Tags<'c> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.labels().iter().filter(|(name, _)| self.fate != Name::Gone || *name != METRIC_NAME)
+        self.labels().iter().filter(|(name, _)| self.fate != Name::Gone || !is_metadata(name))
     }
 
     /// Drops the name, at once or when the query is done.
@@ -75,8 +82,8 @@ impl<'c> Tags<'c> {
     }
 
     pub fn to_labels(&self) -> Labels {
-        if self.fate == Name::Gone && self.labels().name().is_some() {
-            self.labels().filtered(|name| name != METRIC_NAME)
+        if self.fate == Name::Gone && self.labels().iter().any(|(name, _)| is_metadata(name)) {
+            self.labels().filtered(|name| !is_metadata(name))
         } else {
             self.labels().clone()
         }
@@ -136,26 +143,33 @@ pub struct Key<'k> {
     /// These labels only, or all but these.
     only: bool,
     labels: &'k [String],
-    /// Whether the name counts where it is not listed.
-    name: bool,
+    metadata: Metadata,
+}
+
+/// Which of name, type and unit count where they are not listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Metadata {
+    All,
+    AllButName,
+    None,
 }
 
 impl<'k> Key<'k> {
     pub fn all() -> Self {
-        Self { only: false, labels: &[], name: true }
+        Self { only: false, labels: &[], metadata: Metadata::All }
     }
 
     /// All labels but these; the name counts.
     pub fn all_but(labels: &'k [String]) -> Self {
-        Self { only: false, labels, name: true }
+        Self { only: false, labels, metadata: Metadata::All }
     }
 
     pub fn of_grouping(grouping: &'k Grouping) -> Self {
-        Self { only: !grouping.without, labels: &grouping.labels, name: false }
+        Self { only: !grouping.without, labels: &grouping.labels, metadata: Metadata::AllButName }
     }
 
     pub fn of_matching(on: bool, labels: &'k [String]) -> Self {
-        Self { only: on, labels, name: false }
+        Self { only: on, labels, metadata: Metadata::None }
     }
 
     /// Whether no two label sets that differ without the name fall together.
@@ -164,7 +178,12 @@ impl<'k> Key<'k> {
     }
 
     fn counts(&self, name: &str) -> bool {
-        if name == METRIC_NAME && !self.name && !self.only {
+        let is_left_out = match self.metadata {
+            Metadata::All => false,
+            Metadata::AllButName => name == METRIC_NAME,
+            Metadata::None => is_metadata(name),
+        };
+        if is_left_out && !self.only {
             return false;
         }
         self.labels.iter().any(|label| label == name) == self.only
@@ -274,11 +293,6 @@ impl Mix {
         self.0 ^= self.0 >> 32;
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (self.0 >> 29)
     }
-}
-
-/// A hash of a whole label set, for the sampling of `limit_ratio`.
-pub fn hash_of(tags: &Tags<'_>) -> u64 {
-    Key::all().hash(tags)
 }
 
 /// Hashes that are hashed already.

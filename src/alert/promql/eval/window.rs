@@ -8,6 +8,8 @@ pub struct Window<'p> {
     pub points: &'p [Point],
     pub start_ms: i64,
     pub end_ms: i64,
+    /// Whether the first and last points are those of the window's edges, so that growth is not extrapolated.
+    pub is_extended: bool,
 }
 
 /// Adds with the error carried along (Neumaier's variant of Kahan's sum).
@@ -98,6 +100,9 @@ impl Window<'_> {
             growth = self.pairs().filter(|(before, after)| after < before).fold(growth, |sum, (before, _)| sum + before);
         }
         let seconds = |ms: i64| ms as f64 / 1000.0;
+        if self.is_extended {
+            return Some(if per_second { growth / seconds(self.end_ms - self.start_ms) } else { growth });
+        }
         let sampled = seconds(last.t_ms - first.t_ms);
         let spacing = sampled / (self.points.len() - 1) as f64;
         let threshold = spacing * 1.1;
