@@ -466,7 +466,7 @@ mod tests {
         let Some(Event::AlertStateChanged(e)) = events.last() else { panic!("{events:?}") };
         assert_eq!((e.severity.as_str(), e.summary.as_str()), ("critical", "d 1"));
         let pages = monitor.take_pages();
-        assert_eq!((pages.len(), pages[0].firing, pages[0].starts_ms), (1, true, 1_000));
+        assert_eq!((pages.len(), pages[0].firing, pages[0].starts_ms), (1, true, 3_000), "since when it fires");
         // What does not change is not told again, but for a sign of life.
         assert!(monitor.advance(59_000).iter().all(|e| !matches!(e, Event::AlertStateChanged(_))));
         let signs = monitor.advance(70_000);

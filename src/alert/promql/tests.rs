@@ -233,7 +233,7 @@ fn deep_and_long_texts_end_well_on_a_small_stack() {
 
 #[test]
 fn label_values_that_double_end_in_an_error() {
-    let empty = Store::new(Caps::default());
+    let empty = Store::default();
     let nested = |from: &str, call: &dyn Fn(String) -> String| (0..40).fold(from.to_owned(), |inner, _| call(inner));
     let ten = r#"label_replace(vector(1), "a", "xxxxxxxxxx", "", "")"#;
     let replaced = nested(ten, &|inner| format!(r#"label_replace({inner}, "a", "${{1}}${{1}}", "a", "(.*)")"#));
@@ -245,7 +245,7 @@ fn label_values_that_double_end_in_an_error() {
 
 #[test]
 fn absent_goes_through_its_matchers_in_their_order() {
-    let empty = Store::new(Caps::default());
+    let empty = Store::default();
     for (text, labels) in [
         (r#"absent(x{job!="b",job="a"})"#, r#"{job="a"}"#),
         (r#"absent(x{job="a",job!="b"})"#, "{}"),
