@@ -76,7 +76,7 @@ fn agree(verb: &str, texts: &BTreeMap<String, String>, directory: &Path) {
         "{} of {} differ:\n{}",
         differ.len(),
         names.len(),
-        differ.join("\n").chars().take(12_000).collect::<String>()
+        differ.join("\n").chars().take(40_000).collect::<String>()
     );
     assert!(
         right * 5 > names.len() && right < names.len(),

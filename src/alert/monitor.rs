@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// No group is evaluated more often.
-const INTERVAL_MS_MIN: i64 = 100;
+pub const INTERVAL_MS_MIN: i64 = 100;
 /// A group is told of at least this often, so that a screen knows that it is evaluated.
 const TOLD_EVERY_MS: i64 = 60_000;
 /// Alerts of this process itself that are followed.

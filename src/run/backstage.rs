@@ -277,6 +277,10 @@ fn dry_lines(found: &DryRun) -> Vec<String> {
         let place = tr!("would fire at {from} (@{seq}, {value}), {until}", from = from, seq = row.seq, value = value, until = until);
         lines.push(format!("{} {} {place}", row.rule, own.join(" ")));
     }
+    lines.extend(found.hurried.iter().map(|hurried| {
+        let every = crate::alert::rules::format_duration(hurried.interval_ms);
+        tr!("group {group}: evaluated every {every}, the recording is short", group = hurried.group, every = every)
+    }));
     lines.extend(found.mute.iter().map(|mute| format!("? {}: {}", mute.rule, mute.why)));
     lines.extend(found.damage.clone());
     lines

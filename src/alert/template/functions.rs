@@ -282,6 +282,9 @@ impl<'v> Basic<'v> {
 }
 
 fn equal(a: &Value, b: &Value) -> Called<bool> {
+    if let (Value::Nil, _) | (_, Value::Nil) = (a, b) {
+        return Ok(matches!((a, b), (Value::Nil, Value::Nil)));
+    }
     for value in [a, b] {
         if let Value::Labels(_) | Value::Args(_) | Value::Samples(_) | Value::Data(_) = value {
             return refuse(format!("uncomparable type {}: {}", value.type_name(), plain(value)));
@@ -291,12 +294,10 @@ fn equal(a: &Value, b: &Value) -> Called<bool> {
         (Some(a), Some(b)) if a.is_same_kind(&b) => Ok(a == b),
         (Some(_), Some(_)) => refuse("incompatible types for comparison"),
         (None, None) => Ok(match (a, b) {
-            (Value::Nil, Value::Nil) => true,
             (Value::Sample(a), Value::Sample(b)) => Arc::ptr_eq(a, b),
             (Value::Time(a), Value::Time(b)) => a == b,
             _ => false,
         }),
-        (Some(_), None) | (None, Some(_)) if matches!((a, b), (Value::Nil, _) | (_, Value::Nil)) => Ok(false),
         (Some(_), None) | (None, Some(_)) => refuse("incompatible types for comparison"),
     }
 }

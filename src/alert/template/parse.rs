@@ -339,10 +339,6 @@ impl Parser {
                 Word::Space => {}
                 Word::Pipe => {
                     self.next += 1;
-                    self.skip_space();
-                    if matches!(self.peek(), Word::Right | Word::CloseParen | Word::Pipe) {
-                        return self.fail("missing value for command");
-                    }
                     break;
                 }
                 word if word == close => break,

@@ -139,7 +139,9 @@ impl Printer<'_> {
                     (spec.go, spec.sharp) = (spec.sharp, false);
                     (spec.names, spec.plus) = (spec.plus, false);
                 }
-                self.out.push_str(&formatted(&spec, verb, value));
+                // An error is wrapped by `Errorf` alone.
+                let shown = if verb == 'w' { wrong(&spec, verb, value) } else { formatted(&spec, verb, value) };
+                self.out.push_str(&shown);
                 self.next += 1;
             }
         }
@@ -404,6 +406,7 @@ fn integer(spec: &Spec, verb: char, number: i64, is_signed: bool) -> Option<Stri
     let mut digits = zeros_before(&digits, least);
     let is_go = verb == 'v' && spec.go && !is_signed;
     let prefix = match verb {
+        'O' if spec.sharp && !digits.starts_with('0') => "0o0",
         'b' if spec.sharp => "0b",
         'o' if spec.sharp && !digits.starts_with('0') => "0",
         'x' if spec.sharp => "0x",

@@ -1358,6 +1358,7 @@ rule-on-recording = { $rule }，录像 { $recording }
 there-are-several-rule-files-files-edit-them-outside-they-are-read-again-when-saved = 有多个规则文件（{ $files }）：请在外部编辑，保存后会重新读取
 these-rules-come-with-the-program-name-a-file-of-your-own-by-rules-and-edit-that = 这些规则随程序提供；用 --rules 指定自己的文件再编辑
 would-not-fire = 不会触发
+group-group-evaluated-every-every-the-recording-is-short = 组 { $group }：每 { $every } 求值一次，因为录像很短
 would-fire-times = 会触发 { $times }
 never-clear = 不会恢复
 clear-at-clock = { $clock } 恢复
