@@ -111,6 +111,43 @@ fn an_expectation_that_is_wrong_fails_and_says_both() {
     assert_eq!(pilothouse(&["rules", "test", "t.yml", "--run", "^two$"], wrong.path()).status.code(), Some(0));
 }
 
+/// promtool takes no standard input; its exit codes of remarks are these.
+#[test]
+fn duplicates_are_remarked_on_and_fatal_where_it_is_asked() {
+    let twice = "groups: [{name: g, rules: [{record: a, expr: x}, {record: a, expr: y}]}]";
+    let check = |args: &[&str]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pilothouse"))
+            .args([&["rules", "check"], args].concat())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), twice.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = check(&["-"]);
+    assert!(code == Some(0) && said.contains("1 duplicate rule(s) found") && said.contains("a{}"), "{code:?} {said}");
+    assert_eq!(check(&["-", "--lint-fatal"]).0, Some(3));
+    assert_eq!(check(&["-", "--lint-fatal", "--lint=none"]), (Some(0), String::new()));
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("bad.yml"), b"groups:\n- name: \xff\n").unwrap();
+    let output = pilothouse(&["rules", "check", "bad.yml", "."], dir.path());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("bad.yml: is not text in UTF-8, in line 2") && said.contains(".: is no regular file"), "{said}");
+}
+
+#[test]
+fn outcomes_are_written_for_ci() {
+    let dir = directory(&test_file("severity: page"));
+    let output = pilothouse(&["rules", "test", "t.yml", "--junit", "out.xml"], dir.path());
+    assert_eq!(output.status.code(), Some(1));
+    let written = std::fs::read_to_string(dir.path().join("out.xml")).unwrap();
+    assert!(written.contains(r#"<testsuite name="t.yml" tests="1" failures="1">"#) && written.contains("alertname: High"), "{written}");
+}
+
 #[test]
 fn what_is_wrong_with_a_test_file_is_told_with_its_line() {
     let dir = directory("rule_files: [a.rules.yml]\ntests:\n- input_serie: []\n  interval: 1 minute\n");

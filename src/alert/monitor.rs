@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// No group is evaluated more often.
-const INTERVAL_MS_MIN: i64 = 100;
+pub const INTERVAL_MS_MIN: i64 = 100;
 /// A group is told of at least this often, so that a screen knows that it is evaluated.
 const TOLD_EVERY_MS: i64 = 60_000;
 /// Changes of alerts that wait to be told; beyond them beginnings are left out, ends never.

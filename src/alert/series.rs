@@ -39,9 +39,6 @@ pub fn parse_series(input: &str) -> Result<(Labels, Vec<SeriesValue>), SeriesErr
         item(&input[start..stop], start, &mut values)?;
         at = stop;
     }
-    if values.is_empty() {
-        return error("unexpected end of input in series values", input.len());
-    }
     Ok((labels, values))
 }
 
@@ -268,6 +265,7 @@ mod tests {
         assert_eq!(values("a -1e3+1e-1x1"), [-1000.0, -999.9]);
         assert_eq!(values("a -Inf +Inf Inf"), [f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY]);
         assert_eq!(parse_series("a _x2 _ 1").unwrap().1[..3], [SeriesValue::Omitted; 3]);
+        assert_eq!(parse_series("a").unwrap().1, []);
         assert!(is_stale(values("a stale")[0]) && values("a NaN")[0].is_nan());
     }
 
@@ -293,9 +291,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_says_where() {
-        for (text, offset) in
-            [("a 1 b", 4), ("a", 1), ("a 1x", 3), ("a 1x99999999999", 3), ("a{b=c} 1", 4), ("a{b=\"c\" 1", 8), ("a 1+", 2)]
-        {
+        for (text, offset) in [("a 1 b", 4), ("a 1x", 3), ("a 1x99999999999", 3), ("a{b=c} 1", 4), ("a{b=\"c\" 1", 8), ("a 1+", 2)] {
             assert_eq!(parse_series(text).unwrap_err().offset, offset, "{text}");
         }
     }

@@ -127,7 +127,8 @@ impl<'t> Document<'t> {
                 Content::Scalar(..) => return Err(self.error(&key, "map merge requires map or sequence of maps as the value".into())),
             };
             for (key, value) in sources.into_iter().flatten() {
-                if !own.iter().any(|(known, _)| known.text() == key.text()) {
+                if let Some(name) = key.text().filter(|name| !first_numbers.contains_key(*name)) {
+                    first_numbers.insert(name.to_owned(), key.number);
                     own.push((key, value));
                 }
             }
@@ -443,6 +444,27 @@ mod tests {
             assert!(refused(&bracket.repeat(200_000)).contains("nested too deep"));
         }
         assert!(refused(&" ".repeat(BYTES_MAX + 1)).contains("1 MiB"));
+    }
+
+    /// What people's editors and other programs put into files.
+    #[test]
+    fn odd_bytes_are_read_or_told_with_their_line() {
+        let tag = |text: &str| Document::parse(text).unwrap().root.tag();
+        assert_eq!((tag("\u{feff}a: 1\n"), tag("a: 1\r\nb:\r\n- 2\r\n"), tag("\u{feff}")), ("!!map", "!!map", "!!null"));
+        for (text, line) in [("a: 1\nb: x\0y\n", "2"), ("a: 1\nb:\n\t- c\n", "3"), ("a: 1\n\tb: 2\n", "2"), ("a: \u{7f}\n", "1")] {
+            let said = refused(text);
+            assert_eq!(said.split(':').next(), Some(line), "{text:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_great_merge_takes_no_time() {
+        let base: String = (0..40_000).map(|i| format!("  k{i}: 1\n")).collect();
+        let text = format!("base: &b\n{base}x:\n  <<: *b\n  own: 1\n");
+        let document = Document::parse(&text).unwrap();
+        let Content::Mapping(pairs) = &document.root.content else { panic!() };
+        let Content::Mapping(x) = &pairs[1].1.content else { panic!() };
+        assert_eq!(x.len(), 40_001);
     }
 
     #[test]

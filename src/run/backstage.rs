@@ -274,10 +274,15 @@ fn found(run: DryRun) -> DryFound {
         step: SafeText::new(&row.step),
         seq: Seq(row.seq),
     };
+    let hurried = run.hurried.iter().map(|hurried| {
+        let every = crate::alert::rules::format_duration(hurried.interval_ms);
+        (SafeText::new(&hurried.group), SafeText::from(tr!("evaluated every {every}, for the recording is short", every = every)))
+    });
+    let mute = run.mute.iter().map(|mute| (SafeText::new(&mute.rule), SafeText::new(&mute.why)));
     DryFound {
         alerts: run.rows.iter().map(alert).collect(),
         left_out: run.rows_left_out,
-        mute: run.mute.iter().map(|mute| (SafeText::new(&mute.rule), SafeText::new(&mute.why))).collect(),
+        mute: hurried.chain(mute).collect(),
         t_ns_end: run.t_ns_end,
         damage: run.damage.as_deref().map(SafeText::new),
     }

@@ -202,12 +202,25 @@ pub enum RulesCmd {
 /// Flags of `rules check`.
 #[derive(Clone, Debug, Args)]
 pub struct RulesCheckArgs {
-    /// Rule files
+    /// Rule files; `-` is the standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// What is remarked on beside errors: rules of one name and the same labels
+    #[arg(long, value_enum, value_name = "CHECKS", default_value = "duplicate-rules")]
+    pub lint: LintArg,
+    /// Exit with code 3 where there is such a remark
+    #[arg(long)]
+    pub lint_fatal: bool,
     /// Print JSON Lines: a record a file
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LintArg {
+    All,
+    DuplicateRules,
+    None,
 }
 
 /// Flags of `rules test`.
@@ -225,6 +238,9 @@ pub struct RulesTestArgs {
     /// Say which alerting rules no test sees fire, and which none sees not fire
     #[arg(long)]
     pub coverage: bool,
+    /// Write the outcome of each test to this file, as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Print JSON Lines: a record a failure, and one a file
     #[arg(long)]
     pub json: bool,

@@ -2,7 +2,7 @@
 
 use super::bundle::unpack_if_bundle;
 use super::rule_files::only;
-use crate::alert::monitor::{Monitor, MonitorSettings};
+use crate::alert::monitor::{INTERVAL_MS_MIN, Monitor, MonitorSettings};
 use crate::alert::rules::RuleFile;
 use crate::event::{AlertState, AlertStateChanged, Envelope, Event, RuleHealth, RuleReading, RulesLoaded, Seq};
 use crate::journal::Recording;
@@ -14,6 +14,8 @@ use std::path::Path;
 const ROWS_MAX: usize = 10_000;
 /// Evaluations that one gap of the recording may cost.
 const MADE_UP_MAX: i64 = 20_000;
+/// A recording that is shorter than so many intervals of a group is looked at more often than the group says.
+const STEPS_MIN: i64 = 10;
 
 /// An alert that would have fired.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,6 +47,15 @@ pub struct DryMute {
     pub why: String,
 }
 
+/// Another interval than a group has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hurried {
+    pub group: String,
+    pub interval_ms: i64,
+    /// What the group says, or what is used where it says nothing.
+    pub own_interval_ms: i64,
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DryRun {
     /// In the order in which they fired.
@@ -53,6 +64,8 @@ pub struct DryRun {
     pub rows_left_out: u64,
     pub mute: Vec<DryMute>,
     pub evaluations: u64,
+    /// Groups that were evaluated more often than they say, because the recording is short.
+    pub hurried: Vec<Hurried>,
     /// Of the recording.
     pub t_ns_end: u64,
     /// Why not all of the recording was read; unset for a whole one.
@@ -72,11 +85,12 @@ pub fn dry_run(rules: RuleFile, recording: &Path, rule: Option<&str>, settings: 
 }
 
 /// Runs rules over a recording, sealed or not, or over the one in a bundle.
-pub fn evaluate(rules: RuleFile, path: &Path, settings: MonitorSettings) -> Result<DryRun, String> {
+pub fn evaluate(mut rules: RuleFile, path: &Path, settings: MonitorSettings) -> Result<DryRun, String> {
     let bundle = unpack_if_bundle(path).map_err(|failure| failure.message)?;
     let path = bundle.as_ref().map_or(path, |bundle| bundle.recording.as_path());
     let mut recording = Recording::open(path).map_err(|error| error.to_string())?;
     let epoch_ms = began_ms(&mut recording)?;
+    let hurried = hurry(&mut rules, recording.t_ns_end(), settings.interval_ms);
     let mut monitor = Monitor::new(MonitorSettings { made_up_max: MADE_UP_MAX, changes_told_max: ROWS_MAX, clock: None, ..settings });
     let mut table = Table::new(&monitor.load("", String::new(), rules), epoch_ms);
     monitor.begins_at(epoch_ms);
@@ -95,7 +109,22 @@ pub fn evaluate(rules: RuleFile, path: &Path, settings: MonitorSettings) -> Resu
     table.take(monitor.advance(at_ms.unwrap_or(epoch_ms)));
     let integrity = recording.integrity();
     let damage = (!integrity.is_intact()).then(|| integrity.lines().join("; "));
-    Ok(DryRun { damage: broken.or(damage), mute: table.mute(), ..table.run })
+    Ok(DryRun { damage: broken.or(damage), mute: table.mute(), hurried, ..table.run })
+}
+
+/// Shortens intervals that a recording has too little time for: of rules that are looked at once or never nothing would be seen.
+fn hurry(rules: &mut RuleFile, t_ns_end: u64, default_ms: i64) -> Vec<Hurried> {
+    let length_ms = i64::try_from(t_ns_end / 1_000_000).unwrap_or(i64::MAX);
+    let interval_ms = (length_ms / STEPS_MIN).max(INTERVAL_MS_MIN);
+    let mut hurried = Vec::new();
+    for group in &mut rules.groups {
+        let own_interval_ms = group.interval_ms.unwrap_or(default_ms);
+        if own_interval_ms > interval_ms {
+            group.interval_ms = Some(interval_ms);
+            hurried.push(Hurried { group: group.name.clone(), interval_ms, own_interval_ms });
+        }
+    }
+    hurried
 }
 
 /// Milliseconds since 1970 when the run began, of which its first event tells, or the header where that is not there.
@@ -280,6 +309,17 @@ mod tests {
         assert!(only.rows.is_empty() && only.mute.len() == 1);
         assert_eq!(tried(rules, &path, Some("Nope")).unwrap_err(), "no rule is named Nope");
         assert!(tried("groups: 3", &path, None).unwrap_err().starts_with("rules:1:"));
+    }
+
+    /// Of half a minute a group of once a minute would see nothing.
+    #[test]
+    fn a_short_recording_is_looked_at_more_often() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = recording(folder.path());
+        let rules = "groups:\n- name: g\n  interval: 1m\n  rules:\n  - alert: Always\n    expr: vector(2) > 1\n- name: h\n  interval: 3s\n  rules: []\n";
+        let run = tried(rules, &path, None).unwrap();
+        assert_eq!(run.hurried, [Hurried { group: "g".into(), interval_ms: 3_000, own_interval_ms: 60_000 }]);
+        assert_eq!((run.rows.len(), run.mute.len()), (1, 0), "{run:?}");
     }
 
     #[test]

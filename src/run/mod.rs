@@ -16,6 +16,7 @@ mod eval;
 mod exit;
 mod fork;
 mod join;
+mod junit;
 mod live;
 mod provider;
 mod recordings;

@@ -118,12 +118,27 @@ pub fn text(path: &Path) -> Result<String, String> {
     if !file.metadata().map_err(unread)?.is_file() {
         return Err(fault("is no regular file".into()));
     }
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(fault(format!("is larger than {} KiB, which no rule file is", FILE_BYTES_MAX / 1024)));
+    text_of(file).map_err(fault)
+}
+
+/// The text of a file, or of the standard input for `-`.
+pub fn text_or_input(path: &Path) -> Result<String, String> {
+    if path.as_os_str() != "-" {
+        return text(path);
     }
-    String::from_utf8(bytes).map_err(|_| fault("is not text in UTF-8".into()))
+    text_of(std::io::stdin().lock()).map_err(|fault| format!("the standard input {fault}"))
+}
+
+fn text_of(from: impl std::io::Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    from.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| format!("can't be read: {error}"))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!("is larger than {} KiB, which no rule file is", FILE_BYTES_MAX / 1024));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        format!("is not text in UTF-8, in line {}", 1 + before.iter().filter(|byte| **byte == b'\n').count())
+    })
 }
 
 fn name(files: impl Iterator<Item = String>) -> String {

@@ -1,38 +1,51 @@
 //! `rules check`: what promtool would say of rule files.
 
-use super::cli::RulesCheckArgs;
+use super::cli::{LintArg, RulesCheckArgs};
 use super::exit::{Code, Failure, Outcome, note, say};
-use super::rule_files::text;
+use super::rule_files::text_or_input;
 use crate::alert::rules::RuleFile;
 use serde_json::json;
 use std::path::Path;
 
-/// Reads each file; the first line of each is its name, then what was found. All are read, also behind one that is wrong.
+/// Reads each file; the first line of each is its name, then what was found. All are read, also behind one that is wrong. Exit code 1 where one is wrong,
+/// else 3 where there is a remark that `--lint-fatal` asks about.
 pub fn run(args: &RulesCheckArgs) -> Outcome {
-    let mut failed = 0;
+    let (mut failed, mut remarked) = (0, false);
     for path in &args.files {
-        failed += usize::from(!check(path, args.json)?);
+        let found = check(path, args)?;
+        failed += usize::from(!found.is_right);
+        remarked |= found.is_remarked;
     }
     match failed {
+        0 if remarked && args.lint_fatal => Ok(Code::Differs),
         0 => Ok(Code::Holds),
         1 => Err(Failure::failed("1 rule file is wrong")),
         _ => Err(Failure::failed(format!("{failed} rule files are wrong"))),
     }
 }
 
-fn check(path: &Path, as_json: bool) -> Result<bool, Failure> {
+struct Found {
+    is_right: bool,
+    is_remarked: bool,
+}
+
+fn check(path: &Path, args: &RulesCheckArgs) -> Result<Found, Failure> {
     let name = path.display().to_string();
-    let read = text(path)
+    let read = text_or_input(path)
         .map_err(|fault| vec![fault])
         .and_then(|text| RuleFile::parse(&text).map_err(|faults| faults.iter().map(|fault| format!("{name}:{fault}")).collect::<Vec<_>>()));
-    let twice = read.as_ref().map_or_else(|_| Vec::new(), duplicates);
-    if as_json {
+    let twice = match (&read, args.lint) {
+        (Ok(file), LintArg::All | LintArg::DuplicateRules) => duplicates(file),
+        (Ok(_), LintArg::None) | (Err(_), _) => Vec::new(),
+    };
+    let found = Found { is_right: read.is_ok(), is_remarked: !twice.is_empty() };
+    if args.json {
         let (rules, faults) = match &read {
             Ok(file) => (Some(file.rules_count()), &[][..]),
             Err(faults) => (None, faults.as_slice()),
         };
         say(json!({"kind": "file", "file": name, "ok": read.is_ok(), "rules": rules, "errors": faults, "duplicates": twice}))?;
-        return Ok(read.is_ok());
+        return Ok(found);
     }
     say(format_args!("Checking {name}"))?;
     match &read {
@@ -44,7 +57,7 @@ fn check(path: &Path, as_json: bool) -> Result<bool, Failure> {
         }
         Err(faults) => note(format_args!("  FAILED:\n    {}\n", faults.join("\n    "))),
     }
-    Ok(read.is_ok())
+    Ok(found)
 }
 
 /// Rules that say the same series of the same labels twice: it holds, but is seldom meant.

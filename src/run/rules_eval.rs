@@ -5,7 +5,7 @@ use super::dry_run::{DryRow, DryRun, evaluate};
 use super::exit::{Code, Failure, Outcome, note, say};
 use super::join::configuration;
 use super::rule_files::{parse, text};
-use crate::alert::rules::parse_duration;
+use crate::alert::rules::{format_duration, parse_duration};
 use serde_json::json;
 
 /// Prints what would have fired. A damaged recording is partial input.
@@ -50,7 +50,8 @@ fn print_json(run: &DryRun) -> Result<(), Failure> {
     for mute in &run.mute {
         tagged("mute", serde_json::to_value(mute).map_err(Failure::failed)?)?;
     }
-    let summary = json!({"alerts": run.rows.len() as u64 + run.rows_left_out, "evaluations": run.evaluations, "t_ns_end": run.t_ns_end});
+    let hurried = serde_json::to_value(&run.hurried).map_err(Failure::failed)?;
+    let summary = json!({"alerts": run.rows.len() as u64 + run.rows_left_out, "evaluations": run.evaluations, "t_ns_end": run.t_ns_end, "hurried": hurried});
     tagged("summary", summary)
 }
 
@@ -66,6 +67,10 @@ fn print(run: &DryRun, rules: usize) -> Result<(), Failure> {
     }
     if run.rows_left_out > 0 {
         say(format_args!("and {} more", run.rows_left_out))?;
+    }
+    for hurried in &run.hurried {
+        let (used, own) = (format_duration(hurried.interval_ms), format_duration(hurried.own_interval_ms));
+        note(format_args!("group {}: evaluated every {used} instead of every {own}, for which the recording is too short", hurried.group));
     }
     for mute in &run.mute {
         note(format_args!("{} ({}): {}", mute.rule, mute.group, mute.why));

@@ -2,6 +2,7 @@
 
 use super::cli::RulesTestArgs;
 use super::exit::{Code, Failure, Outcome, note, say};
+use super::junit;
 use super::rule_files::{parse, text};
 use crate::alert::rules::unit::{self, TestFile, Wishes};
 use crate::alert::rules::{RuleError, RuleFile};
@@ -26,9 +27,15 @@ struct Coverage {
 pub fn run(args: &RulesTestArgs) -> Outcome {
     let only = args.run.as_deref().map(Regex::new).transpose().map_err(|error| Failure::usage(format!("--run: {error}")))?;
     let wishes = Wishes { partial: args.partial, only: only.as_ref() };
-    let (mut failed, mut coverage) = (0, Coverage::default());
+    let (mut failed, mut coverage, mut suites) = (0, Coverage::default(), String::new());
     for path in &args.files {
-        failed += usize::from(!test(path, wishes, args.json, &mut coverage)?);
+        let outcome = test(path, wishes, args.json, &mut coverage)?;
+        failed += usize::from(!holds(&outcome));
+        suites += &junit::suite(&path.display().to_string(), &outcome);
+    }
+    if let Some(path) = &args.junit {
+        let written = std::fs::write(path, junit::document(&suites));
+        written.map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))?;
     }
     if args.coverage {
         tell(&coverage, args.json)?;
@@ -40,7 +47,14 @@ pub fn run(args: &RulesTestArgs) -> Outcome {
     }
 }
 
-fn test(path: &Path, wishes: Wishes<'_>, as_json: bool, coverage: &mut Coverage) -> Result<bool, Failure> {
+/// What the tests of a file came to, or why they could not run.
+type Tested = Result<unit::Outcome, String>;
+
+fn holds(outcome: &Tested) -> bool {
+    outcome.as_ref().is_ok_and(|outcome| outcome.failed.is_empty())
+}
+
+fn test(path: &Path, wishes: Wishes<'_>, as_json: bool, coverage: &mut Coverage) -> Result<Tested, Failure> {
     let name = path.display().to_string();
     if !as_json {
         say(format_args!("Unit Testing:  {name}"))?;
@@ -54,16 +68,15 @@ fn test(path: &Path, wishes: Wishes<'_>, as_json: bool, coverage: &mut Coverage)
         coverage.quiet.extend(outcome.seen_quiet.iter().cloned());
         outcome
     });
-    let ok = outcome.as_ref().is_ok_and(|outcome| outcome.failed.is_empty());
     if as_json {
         print_json(&name, &outcome)?;
     } else {
         print(&outcome)?;
     }
-    Ok(ok)
+    Ok(outcome)
 }
 
-fn print(outcome: &Result<unit::Outcome, String>) -> Result<(), Failure> {
+fn print(outcome: &Tested) -> Result<(), Failure> {
     match outcome {
         Ok(outcome) if outcome.failed.is_empty() => say("  SUCCESS\n"),
         Ok(outcome) => {
@@ -82,14 +95,14 @@ fn print(outcome: &Result<unit::Outcome, String>) -> Result<(), Failure> {
     }
 }
 
-fn print_json(name: &str, outcome: &Result<unit::Outcome, String>) -> Result<(), Failure> {
+fn print_json(name: &str, outcome: &Tested) -> Result<(), Failure> {
     match outcome {
         Ok(outcome) => {
             for failed in &outcome.failed {
                 say(json!({"kind": "failure", "file": name, "test": failed.test, "what": failed.what.trim()}))?;
             }
             say(
-                json!({"kind": "file", "file": name, "ok": outcome.failed.is_empty(), "tests": outcome.tests, "failures": outcome.failed.len()}),
+                json!({"kind": "file", "file": name, "ok": outcome.failed.is_empty(), "tests": outcome.tests.len(), "failures": outcome.failed.len()}),
             )
         }
         Err(fault) => say(json!({"kind": "file", "file": name, "ok": false, "error": fault})),

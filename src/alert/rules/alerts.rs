@@ -129,16 +129,16 @@ impl AlertingRule {
         query: &dyn Fn(&str) -> Result<Vec<VectorSample>, String>,
         context: &Context<'_>,
     ) -> ActiveAlert {
-        let own = sample.labels.with(METRIC_NAME, "");
+        // Templates see the series' name, the alert has none.
         let scope = Scope {
-            labels: &own,
+            labels: &sample.labels,
             external_labels: context.external_labels,
             external_url: context.external_url,
             value: sample.value,
             at_ms,
             query,
         };
-        let mut labels = own.clone();
+        let mut labels = sample.labels.with(METRIC_NAME, "");
         for (name, template) in &self.labels {
             labels = labels.with(name, &expanded(template, &scope));
         }

@@ -20,12 +20,20 @@ impl<'d> Reader<'d> {
     }
 
     pub fn refuse(&mut self, node: &Node, message: String) {
-        if self.errors.len() < ERRORS_MAX {
+        if !self.is_full() {
             self.errors.push(RuleError::at(self.document.place(node), message));
         }
     }
 
+    /// To find a place takes a walk through the document, which is not taken for what nobody reads.
+    fn is_full(&self) -> bool {
+        self.errors.len() >= ERRORS_MAX
+    }
+
     fn mistyped(&mut self, node: &Node, wanted: &str) {
+        if self.is_full() {
+            return;
+        }
         let place = self.document.place(node);
         let shown = match node.text() {
             Some(text) => format!(" `{}`", text.chars().take(40).collect::<String>()),
@@ -46,7 +54,7 @@ impl<'d> Reader<'d> {
         };
         for (key, _) in pairs {
             let name = key.text().unwrap_or_default();
-            if !known.contains(&name) {
+            if !known.contains(&name) && !self.is_full() {
                 let place = self.document.place(key);
                 let hint = match nearest(name, known.iter().copied()) {
                     Some(near) => format!("; did you mean {near}?"),
@@ -115,9 +123,16 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// A whole number; what is behind the point of another goes, as Prometheus' reader has it.
     pub fn integer(&mut self, node: Option<&Node>) -> Option<i64> {
         let node = node.filter(|node| !node.is_null())?;
-        let number = node.text().and_then(|text| text.parse().ok()).filter(|_| node.tag() == "!!int");
+        let text = node.text().unwrap_or_default();
+        let whole = |value: f64| (value.abs() < i64::MAX as f64).then_some(value as i64);
+        let number = match node.tag() {
+            "!!int" => text.parse().ok().or_else(|| plain_number(text).and_then(whole)),
+            "!!float" => plain_number(text).and_then(whole),
+            _ => None,
+        };
         if number.is_none() {
             self.mistyped(node, "int");
         }
@@ -131,7 +146,7 @@ impl<'d> Reader<'d> {
             ".inf" => Some(f64::INFINITY),
             "-.inf" => Some(f64::NEG_INFINITY),
             ".nan" => Some(f64::NAN),
-            digits if matches!(node.tag(), "!!int" | "!!float") => digits.replace('_', "").parse().ok().or_else(|| radix(digits)),
+            digits if matches!(node.tag(), "!!int" | "!!float") => plain_number(digits),
             _ => None,
         };
         if number.is_none() {
@@ -153,6 +168,11 @@ impl<'d> Reader<'d> {
             },
         }
     }
+}
+
+/// A number of YAML that is finite.
+fn plain_number(text: &str) -> Option<f64> {
+    text.replace('_', "").parse().ok().or_else(|| radix(text)).filter(|value: &f64| value.is_finite())
 }
 
 /// `0x1F`, `0o17`, `0b1`.

@@ -176,3 +176,27 @@ pub fn is_metric_name(name: &str) -> bool {
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_' || b == b':')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b':')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each place is looked for by a walk through the file: of very many faults only the first are.
+    #[test]
+    fn a_file_of_nothing_but_faults_ends_soon() {
+        let unknown: String = (0..60_000).map(|i| format!("f{i}: 1\n")).collect();
+        assert_eq!(RuleFile::parse(&unknown).unwrap_err().len(), 50);
+        let mistyped = format!("groups:\n{}", "- 5\n".repeat(60_000));
+        assert_eq!(RuleFile::parse(&mistyped).unwrap_err().len(), 50);
+    }
+
+    #[test]
+    fn a_limit_is_read_as_prometheus_reads_it() {
+        let limit = |text: &str| {
+            let file = RuleFile::parse(&format!("groups: [{{name: g, limit: {text}, rules: []}}]"));
+            file.map(|file| file.groups[0].limit).map_err(|errors| errors[0].to_string())
+        };
+        assert_eq!((limit("5"), limit("1e3"), limit("1.5"), limit("0x10"), limit("-1")), (Ok(5), Ok(1_000), Ok(1), Ok(16), Ok(0)));
+        assert!(limit("'5'").is_err() && limit(".inf").is_err() && limit("99999999999999999999").is_err());
+    }
+}

@@ -3,15 +3,18 @@
 use super::ast::{Branch, Command, Node, Operand, OperandKind, Pipeline};
 use super::lex::Number;
 use super::parse::Trees;
+use super::printf::shown;
 use super::value::{Data, Value};
-use super::{Scope, TemplateError, functions};
+use super::{Scope, TemplateError, functions, methods};
 use crate::metrics::Labels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Nodes and function calls of one expansion.
 const STEPS_MAX: usize = 200_000;
-const OUTPUT_BYTES_MAX: usize = 1 << 20;
+pub(super) const OUTPUT_BYTES_MAX: usize = 1 << 20;
+/// All texts that functions of one expansion make.
+const MADE_BYTES_MAX: usize = 16 << 20;
 /// Templates that call each other.
 const DEPTH_MAX: usize = 100;
 
@@ -23,7 +26,7 @@ pub(super) fn run(name: &str, text: &str, trees: &Trees, scope: &Scope<'_>) -> R
         external_url: Arc::from(scope.external_url),
         value: scope.value,
     }));
-    let mut machine = Machine { name, text, trees, scope, out: String::new(), variables: Vec::new(), steps: 0, depth: 0 };
+    let mut machine = Machine { name, text, trees, scope, out: String::new(), variables: Vec::new(), steps: 0, made_bytes: 0, depth: 0 };
     machine.variables.push(("$".into(), data.clone()));
     machine.nodes(&trees.main, &data)?;
     Ok(machine.out)
@@ -51,6 +54,7 @@ pub(super) struct Machine<'m> {
     out: String,
     variables: Vec<(String, Value)>,
     steps: usize,
+    made_bytes: usize,
     depth: usize,
 }
 
@@ -97,7 +101,7 @@ impl Machine<'_> {
             Node::Action(pipeline) => {
                 let value = self.pipeline(pipeline, dot)?;
                 if pipeline.variables.is_empty() {
-                    self.print(&value.to_string())?;
+                    self.print(&shown(&value))?;
                 }
             }
             Node::If(branch) => return self.scoped(|m| m.condition(branch, dot, false)),
@@ -130,16 +134,30 @@ impl Machine<'_> {
     }
 
     fn range(&mut self, branch: &Branch, dot: &Value) -> Done<Flow> {
-        let over = self.value_of(&branch.pipeline, dot)?;
+        let over = self.pipeline(&branch.pipeline, dot)?;
         let items: Vec<(Value, Value)> = match &over {
             Value::Samples(samples) => {
                 samples.iter().enumerate().map(|(i, sample)| (Value::Int(i as i64), Value::Sample(Arc::clone(sample)))).collect()
             }
             Value::Labels(map) => map.iter().map(|(name, value)| (Value::text(name), Value::text(value))).collect(),
             Value::Args(map) => map.iter().map(|(name, value)| (Value::text(name), value.clone())).collect(),
+            // Go counts since 1.22; each turn is a step, of which there are only so many.
+            Value::Int(count) | Value::Int64(count) => {
+                (0..(*count).min(STEPS_MAX as i64 + 1)).map(|i| (Value::Int(i), Value::Int(i))).collect()
+            }
             Value::Nil => Vec::new(),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Sample(_) | Value::Time(_) | Value::Data(_) => {
-                let message = format!("range can't iterate over {over}");
+            Value::Bool(_)
+            | Value::Byte(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Html(_)
+            | Value::Sample(_)
+            | Value::Time(_)
+            | Value::Duration(_)
+            | Value::Month(_)
+            | Value::Weekday(_)
+            | Value::Data(_) => {
+                let message = format!("range can't iterate over {}", shown(&over));
                 return self.fail(branch.pipeline.at, &branch.pipeline.to_string(), &message);
             }
         };
@@ -147,28 +165,41 @@ impl Machine<'_> {
             return self.nodes(&branch.otherwise, dot);
         }
         for (key, item) in items {
-            let flow = self.scoped(|m| {
-                match branch.pipeline.variables.as_slice() {
-                    [one] => m.set(one, item.clone(), branch.pipeline.is_assignment),
-                    [first, second] => {
-                        m.set(first, key, branch.pipeline.is_assignment);
-                        m.set(second, item.clone(), branch.pipeline.is_assignment);
-                    }
-                    _ => {}
+            self.step()?;
+            let known = self.variables.len();
+            match branch.pipeline.variables.as_slice() {
+                [one] => self.turn(branch, one, item.clone())?,
+                [first, second] => {
+                    self.turn(branch, first, key)?;
+                    self.turn(branch, second, item.clone())?;
                 }
-                m.nodes(&branch.body, &item)
-            })?;
-            if flow == Flow::Break {
+                _ => {}
+            }
+            let flow = self.nodes(&branch.body, &item);
+            self.variables.truncate(known);
+            if flow? == Flow::Break {
                 break;
             }
         }
         Ok(Flow::On)
     }
 
-    fn set(&mut self, name: &str, value: Value, is_assignment: bool) {
-        match self.variables.iter_mut().rev().find(|(own, _)| is_assignment && own == name) {
-            Some((_, known)) => *known = value,
-            None => self.variables.push((name.to_owned(), value)),
+    /// Sets a variable of a range for one turn.
+    fn turn(&mut self, branch: &Branch, name: &str, value: Value) -> Done<()> {
+        self.set(&branch.pipeline, name, value)
+    }
+
+    fn set(&mut self, pipeline: &Pipeline, name: &str, value: Value) -> Done<()> {
+        if !pipeline.is_assignment {
+            self.variables.push((name.to_owned(), value));
+            return Ok(());
+        }
+        match self.variables.iter_mut().rev().find(|(own, _)| own == name) {
+            Some((_, known)) => {
+                *known = value;
+                Ok(())
+            }
+            None => self.fail(pipeline.at, &pipeline.to_string(), &format!("undefined variable: {name}")),
         }
     }
 
@@ -199,7 +230,7 @@ impl Machine<'_> {
     fn pipeline(&mut self, pipeline: &Pipeline, dot: &Value) -> Done<Value> {
         let value = self.value_of(pipeline, dot)?;
         for name in &pipeline.variables {
-            self.set(name, value.clone(), pipeline.is_assignment);
+            self.set(pipeline, name, value.clone())?;
         }
         Ok(value)
     }
@@ -215,13 +246,29 @@ impl Machine<'_> {
 
     fn command(&mut self, command: &Command, dot: &Value, last: Option<Value>) -> Done<Value> {
         let Some((first, rest)) = command.arguments.split_first() else { return Ok(Value::Nil) };
-        if let OperandKind::Function(name) = &first.kind {
-            return self.function(first, name, rest, dot, last);
+        match &first.kind {
+            OperandKind::Function(name) => return self.function(first, name, rest, dot, last),
+            OperandKind::Nil => return self.fail(first.at, "nil", "nil is not a command"),
+            OperandKind::Dot | OperandKind::Bool(_) | OperandKind::Number(..) | OperandKind::Text { .. } => {}
+            OperandKind::Variable(_, names) | OperandKind::Field(names) | OperandKind::Pipeline(_, names) => {
+                if let Some((method, names)) = names.split_last() {
+                    let value = self.base(first, dot)?;
+                    let value = self.fields(first, value, names)?;
+                    let mut arguments = self.operands(rest, dot)?;
+                    let has_arguments = !rest.is_empty() || last.is_some();
+                    arguments.extend(last);
+                    return self.field(first, value, method, has_arguments, &arguments);
+                }
+            }
         }
         if !rest.is_empty() || last.is_some() {
             return self.fail(first.at, &first.to_string(), &format!("can't give argument to non-function {first}"));
         }
         self.operand(first, dot)
+    }
+
+    fn operands(&mut self, operands: &[Operand], dot: &Value) -> Done<Vec<Value>> {
+        operands.iter().map(|operand| self.operand(operand, dot)).collect()
     }
 
     fn function(&mut self, at: &Operand, name: &str, rest: &[Operand], dot: &Value, last: Option<Value>) -> Done<Value> {
@@ -240,8 +287,23 @@ impl Machine<'_> {
             arguments.push(value);
         }
         arguments.extend(last);
-        match functions::call(self, name, arguments) {
-            Ok(value) => Ok(value),
+        self.step()?;
+        let called = functions::call(self, name, arguments);
+        self.called(at, name, rest, called)
+    }
+
+    /// The value of a call, or its error with its place.
+    fn called(&mut self, at: &Operand, name: &str, rest: &[Operand], called: functions::Called<Value>) -> Done<Value> {
+        match called {
+            Ok(value) => {
+                if let Value::Text(text) | Value::Html(text) = &value {
+                    self.made_bytes += text.len();
+                }
+                if self.made_bytes > MADE_BYTES_MAX {
+                    return self.fail(at.at, name, &format!("more than {MADE_BYTES_MAX} bytes of texts"));
+                }
+                Ok(value)
+            }
             Err(functions::Wrong::Call(message)) => self.fail(at.at, name, &message),
             Err(functions::Wrong::Value(message)) => self.fail(at.at, &shown_call(name, rest), &format!("error calling {name}: {message}")),
             Err(functions::Wrong::Inner(error)) => Err(error),
@@ -249,64 +311,74 @@ impl Machine<'_> {
     }
 
     fn operand(&mut self, operand: &Operand, dot: &Value) -> Done<Value> {
+        let value = self.base(operand, dot)?;
         match &operand.kind {
-            OperandKind::Dot => Ok(dot.clone()),
-            OperandKind::Nil => self.fail(operand.at, "nil", "nil is not a command"),
-            OperandKind::Bool(value) => Ok(Value::Bool(*value)),
-            OperandKind::Number(_, Number::Int(number)) => Ok(Value::Int(*number)),
-            OperandKind::Number(_, Number::Float(number)) => Ok(Value::Float(*number)),
-            OperandKind::Text { text, .. } => Ok(Value::text(text)),
-            OperandKind::Function(name) => self.function(operand, name, &[], dot, None),
-            OperandKind::Variable(name, names) => {
-                let value = self.variables.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-                match value {
-                    Some(value) => self.fields(operand, value, names),
-                    None => self.fail(operand.at, name, &format!("undefined variable: {name}")),
-                }
-            }
-            OperandKind::Field(names) => self.fields(operand, dot.clone(), names),
-            OperandKind::Pipeline(pipeline, names) => {
-                let value = self.pipeline(pipeline, dot)?;
+            OperandKind::Variable(_, names) | OperandKind::Field(names) | OperandKind::Pipeline(_, names) => {
                 self.fields(operand, value, names)
             }
+            OperandKind::Dot
+            | OperandKind::Nil
+            | OperandKind::Bool(_)
+            | OperandKind::Number(..)
+            | OperandKind::Text { .. }
+            | OperandKind::Function(_) => Ok(value),
         }
     }
 
-    fn fields(&self, operand: &Operand, mut value: Value, names: &[String]) -> Done<Value> {
-        for name in names {
-            let next = match (&value, name.as_str()) {
-                // A name that is not there is an empty text: Prometheus asks Go for zeroes.
-                (Value::Labels(map), name) => Some(Value::text(map.get(name).map_or("", String::as_str))),
-                (Value::Args(map), name) => Some(map.get(name).cloned().unwrap_or(Value::Nil)),
-                (Value::Sample(sample), "Labels") => Some(Value::Labels(Arc::clone(&sample.labels))),
-                (Value::Sample(sample), "Value") => Some(Value::Float(sample.value)),
-                (Value::Data(data), "Labels") => Some(Value::Labels(Arc::clone(&data.labels))),
-                (Value::Data(data), "ExternalLabels") => Some(Value::Labels(Arc::clone(&data.external_labels))),
-                (Value::Data(data), "ExternalURL") => Some(Value::Text(Arc::clone(&data.external_url))),
-                (Value::Data(data), "Value") => Some(Value::Float(data.value)),
-                (
-                    Value::Nil
-                    | Value::Bool(_)
-                    | Value::Int(_)
-                    | Value::Float(_)
-                    | Value::Text(_)
-                    | Value::Samples(_)
-                    | Value::Time(_)
-                    | Value::Sample(_)
-                    | Value::Data(_),
-                    _,
-                ) => None,
-            };
-            let Some(next) = next else {
-                let message = match &value {
-                    Value::Nil => format!("nil data; no entry for key {name:?}"),
-                    value => format!("can't evaluate field {name} in type {}", value.type_name()),
-                };
-                return self.fail(operand.at, &operand.to_string(), &message);
-            };
-            value = next;
+    /// What an operand is without its fields.
+    fn base(&mut self, operand: &Operand, dot: &Value) -> Done<Value> {
+        match &operand.kind {
+            OperandKind::Dot | OperandKind::Field(_) => Ok(dot.clone()),
+            OperandKind::Nil => Ok(Value::Nil),
+            OperandKind::Bool(value) => Ok(Value::Bool(*value)),
+            OperandKind::Number(_, Number::Int(number)) => Ok(Value::Int(*number)),
+            OperandKind::Number(raw, Number::Unsigned) => self.fail(operand.at, raw, &format!("{raw} overflows int")),
+            OperandKind::Number(_, Number::Float(number)) => Ok(Value::Float(*number)),
+            OperandKind::Text { text, .. } => Ok(Value::text(text)),
+            OperandKind::Function(name) => self.function(operand, name, &[], dot, None),
+            OperandKind::Variable(name, _) => match self.variables.iter().rev().find(|(own, _)| own == name) {
+                Some((_, value)) => Ok(value.clone()),
+                None => self.fail(operand.at, name, &format!("undefined variable: {name}")),
+            },
+            OperandKind::Pipeline(pipeline, _) => self.pipeline(pipeline, dot),
         }
-        Ok(value)
+    }
+
+    fn fields(&mut self, operand: &Operand, value: Value, names: &[String]) -> Done<Value> {
+        let is_nothing = matches!(value, Value::Nil);
+        names.iter().try_fold(value, |value, name| {
+            // What is nothing from the start has all fields, as Prometheus asks Go for zeroes; what a map has not, has none.
+            if !is_nothing && matches!(value, Value::Nil) {
+                return self.fail(operand.at, &operand.to_string(), &format!("nil pointer evaluating interface {{}}.{name}"));
+            }
+            self.field(operand, value, name, false, &[])
+        })
+    }
+
+    /// A field, or what a method comes to.
+    fn field(&mut self, operand: &Operand, value: Value, name: &str, has_arguments: bool, arguments: &[Value]) -> Done<Value> {
+        if matches!(value, Value::Nil) {
+            return Ok(Value::Nil);
+        }
+        if let Some(called) = methods::call(&value, name, arguments) {
+            return self.called(operand, name, &[], called);
+        }
+        let found = match (&value, name) {
+            (Value::Labels(map), name) => Some(Value::text(map.get(name).map_or("", String::as_str))),
+            (Value::Args(map), name) => Some(map.get(name).cloned().unwrap_or(Value::Nil)),
+            (Value::Sample(sample), "Labels") => Some(Value::Labels(Arc::clone(&sample.labels))),
+            (Value::Sample(sample), "Value") => Some(Value::Float(sample.value)),
+            (Value::Data(data), "Labels") => Some(Value::Labels(Arc::clone(&data.labels))),
+            (Value::Data(data), "ExternalLabels") => Some(Value::Labels(Arc::clone(&data.external_labels))),
+            (Value::Data(data), "ExternalURL") => Some(Value::Text(Arc::clone(&data.external_url))),
+            (Value::Data(data), "Value") => Some(Value::Float(data.value)),
+            _ => None,
+        };
+        match found {
+            Some(_) if has_arguments => self.fail(operand.at, &operand.to_string(), &format!("{name} is not a method but has arguments")),
+            Some(found) => Ok(found),
+            None => self.fail(operand.at, &operand.to_string(), &format!("can't evaluate field {name} in type {}", value.type_name())),
+        }
     }
 }
 

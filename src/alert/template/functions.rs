@@ -1,12 +1,14 @@
 //! Functions of templates: Go's own, and Prometheus'.
 
 use super::TemplateError;
-use super::exec::{Machine, map};
-use super::humanize::{humanize, humanize_1024, humanize_duration, humanize_percentage, humanize_timestamp, time_ms};
-use super::printf::{go_quote, sprintf};
+use super::escape::{html, js, lower, path, query_escaped, strip_domain, strip_port, title, upper};
+use super::exec::{Machine, OUTPUT_BYTES_MAX, map};
+use super::go_regex;
+use super::humanize::{humanize, humanize_1024, humanize_duration, humanize_percentage, humanize_timestamp, time};
+use super::number;
+use super::printf::{TooLong, go_quote, plain, shown, sprintf};
 use super::value::{Sample, Value};
 use crate::alert::rules::parse_duration;
-use regex::Regex;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,6 +57,7 @@ const TABLE: &[(&str, usize, usize)] = &[
     ("tableLink", 1, 1),
     ("title", 1, 1),
     ("tmpl", 2, 2),
+    ("toDuration", 1, 1),
     ("toLower", 1, 1),
     ("toTime", 1, 1),
     ("toUpper", 1, 1),
@@ -76,9 +79,9 @@ pub(super) enum Wrong {
     Inner(TemplateError),
 }
 
-type Called<T> = Result<T, Wrong>;
+pub(super) type Called<T> = Result<T, Wrong>;
 
-fn refuse<T>(message: impl Into<String>) -> Called<T> {
+pub(super) fn refuse<T>(message: impl Into<String>) -> Called<T> {
     Err(Wrong::Value(message.into()))
 }
 
@@ -106,12 +109,13 @@ pub(super) fn call(machine: &mut Machine<'_>, name: &str, arguments: Vec<Value>)
         "len" => Value::Int(len(at(0))?),
         "index" => arguments[1..].iter().try_fold(at(0).clone(), |value, key| index(&value, key))?,
         "slice" => slice(at(0), &arguments[1..])?,
-        "print" => Value::text(sprint(&arguments)),
-        "println" => Value::text(arguments.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ") + "\n"),
-        "printf" => Value::text(sprintf(string(0)?, &arguments[1..])),
+        "print" => Value::text(sprint(&arguments, plain)),
+        "println" => Value::text(arguments.iter().map(plain).collect::<Vec<_>>().join(" ") + "\n"),
+        "printf" => Value::text(sprintf(string(0)?, &arguments[1..], OUTPUT_BYTES_MAX).map_err(|TooLong| too_long())?),
         "html" => Value::text(html(&joined(&arguments))),
         "js" => Value::text(js(&joined(&arguments))),
         "urlquery" => Value::text(query_escaped(&joined(&arguments))),
+        "call" if matches!(at(0), Value::Nil) => return refuse("call of nil"),
         "call" => return refuse("non-function of type ".to_owned() + at(0).type_name()),
         "args" => {
             let named = arguments.iter().enumerate().map(|(i, value)| (format!("arg{i}"), value.clone()));
@@ -136,15 +140,16 @@ pub(super) fn call(machine: &mut Machine<'_>, name: &str, arguments: Vec<Value>)
         "humanizeDuration" => Value::text(humanize_duration(number(0)?)),
         "humanizePercentage" => Value::text(humanize_percentage(number(0)?)),
         "humanizeTimestamp" => Value::text(humanize_timestamp(number(0)?).map_err(Wrong::Value)?),
-        "toTime" => Value::Time(time_ms(number(0)?).map_err(Wrong::Value)?),
+        "toTime" => Value::Time(time(number(0)?).map_err(Wrong::Value)?),
+        "toDuration" => Value::Duration(duration_ns(number(0)?)?),
         "now" => Value::Float(machine.scope.at_ms as f64 / 1000.0),
         "parseDuration" => Value::Float(parse_duration(string(0)?).map_err(Wrong::Value)? as f64 / 1000.0),
-        "toUpper" => Value::text(string(0)?.to_uppercase()),
-        "toLower" => Value::text(string(0)?.to_lowercase()),
+        "toUpper" => Value::text(string(0)?.chars().map(upper).collect::<String>()),
+        "toLower" => Value::text(string(0)?.chars().map(lower).collect::<String>()),
         "title" => Value::text(title(string(0)?)),
-        "safeHtml" => at(0).clone(),
+        "safeHtml" => Value::Html(Arc::from(string(0)?)),
         "match" => Value::Bool(regex(string(0)?)?.is_match(string(1)?)),
-        "reReplaceAll" => Value::text(regex(string(0)?)?.replace_all(string(2)?, string(1)?)),
+        "reReplaceAll" => Value::text(replaced(&regex(string(0)?)?, string(1)?, string(2)?)?),
         "stripPort" => Value::text(strip_port(string(0)?)),
         "stripDomain" => Value::text(strip_domain(string(0)?)),
         "graphLink" => Value::text(format!("/graph?g0.expr={}&g0.tab=0", query_escaped(string(0)?))),
@@ -156,10 +161,18 @@ pub(super) fn call(machine: &mut Machine<'_>, name: &str, arguments: Vec<Value>)
     })
 }
 
-fn text(value: &Value) -> Called<&str> {
+fn too_long() -> Wrong {
+    Wrong::Value(format!("more than {OUTPUT_BYTES_MAX} bytes"))
+}
+
+pub(super) fn mistyped<T>(wanted: &str, value: &Value) -> Called<T> {
+    Err(Wrong::Call(format!("wrong type for value; expected {wanted}; got {}", value.type_name())))
+}
+
+pub(super) fn text(value: &Value) -> Called<&str> {
     match value {
         Value::Text(text) => Ok(text),
-        other => Err(Wrong::Call(format!("wrong type for value; expected string; got {}", other.type_name()))),
+        other => mistyped("string", other),
     }
 }
 
@@ -167,27 +180,61 @@ fn text(value: &Value) -> Called<&str> {
 fn float(value: &Value) -> Called<f64> {
     match value {
         Value::Float(number) => Ok(*number),
-        Value::Int(number) => Ok(*number as f64),
+        Value::Int(number) | Value::Int64(number) => Ok(*number as f64),
+        Value::Duration(ns) => Ok(*ns as f64 / 1e9),
         Value::Text(text) => {
-            let number = if text.trim() == &**text { text.parse::<f64>().ok() } else { None };
-            number.map_or_else(|| refuse(format!("strconv.ParseFloat: parsing {}: invalid syntax", go_quote(text))), Ok)
+            number::parse(text).map_or_else(|| refuse(format!("strconv.ParseFloat: parsing {}: invalid syntax", go_quote(text))), Ok)
         }
         other => refuse(format!("can't convert {} to float", other.type_name())),
     }
 }
 
+fn duration_ns(seconds: f64) -> Called<i64> {
+    let ns = seconds * 1e9;
+    // A NaN is no duration either.
+    if ns.abs() < i64::MAX as f64 {
+        Ok(ns as i64)
+    } else {
+        refuse(format!("{} cannot be represented as a duration", number::general(seconds, None)))
+    }
+}
+
+/// A sample; Go's functions fail where there is none, too.
 fn sample(value: &Value) -> Called<&Sample> {
     match value {
         Value::Sample(sample) => Ok(sample),
-        other => Err(Wrong::Call(format!("wrong type for value; expected *template.sample; got {}", other.type_name()))),
+        Value::Nil => refuse("there is no sample"),
+        other => mistyped("*template.sample", other),
     }
 }
 
 fn samples(value: &Value) -> Called<&[Arc<Sample>]> {
     match value {
         Value::Samples(samples) => Ok(samples),
-        other => Err(Wrong::Call(format!("wrong type for value; expected template.queryResult; got {}", other.type_name()))),
+        Value::Nil => Ok(&[]),
+        other => mistyped("template.queryResult", other),
     }
+}
+
+fn regex(pattern: &str) -> Called<regex::Regex> {
+    go_regex::compile(pattern).map_err(Wrong::Value)
+}
+
+/// All matches replaced; a text that grows past its bound is refused before it is whole.
+fn replaced(regex: &regex::Regex, with: &str, text: &str) -> Called<String> {
+    let mut out = String::new();
+    let mut end = 0;
+    for found in regex.captures_iter(text) {
+        let Some(whole) = found.get(0) else { continue };
+        out.push_str(&text[end..whole.start()]);
+        found.expand(with, &mut out);
+        end = whole.end();
+        if out.len() > OUTPUT_BYTES_MAX {
+            return Err(too_long());
+        }
+    }
+    out.push_str(&text[end..]);
+    Ok(out)
 }
 
 fn queried(machine: &Machine<'_>, query: &str) -> Called<Vec<Arc<Sample>>> {
@@ -196,6 +243,9 @@ fn queried(machine: &Machine<'_>, query: &str) -> Called<Vec<Arc<Sample>>> {
 }
 
 fn any_equal(first: &Value, others: &[Value]) -> Called<bool> {
+    if others.is_empty() {
+        return refuse("missing argument for comparison");
+    }
     for other in others {
         if equal(first, other)? {
             return Ok(true);
@@ -204,37 +254,80 @@ fn any_equal(first: &Value, others: &[Value]) -> Called<bool> {
     Ok(false)
 }
 
+/// What Go compares by its value.
+#[derive(PartialEq, PartialOrd)]
+enum Basic<'v> {
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(&'v str),
+}
+
+impl<'v> Basic<'v> {
+    fn of(value: &'v Value) -> Option<Self> {
+        match value {
+            Value::Bool(value) => Some(Self::Bool(*value)),
+            Value::Int(_) | Value::Int64(_) | Value::Byte(_) | Value::Duration(_) | Value::Month(_) | Value::Weekday(_) => {
+                value.integer().map(Self::Integer)
+            }
+            Value::Float(value) => Some(Self::Float(*value)),
+            Value::Text(text) | Value::Html(text) => Some(Self::Text(text)),
+            Value::Nil | Value::Labels(_) | Value::Args(_) | Value::Sample(_) | Value::Samples(_) | Value::Time(_) | Value::Data(_) => None,
+        }
+    }
+
+    fn is_same_kind(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
 fn equal(a: &Value, b: &Value) -> Called<bool> {
-    match (a, b) {
-        (Value::Bool(a), Value::Bool(b)) => Ok(a == b),
-        (Value::Int(a), Value::Int(b)) => Ok(a == b),
-        (Value::Float(a), Value::Float(b)) => Ok(a == b),
-        (Value::Text(a), Value::Text(b)) => Ok(a == b),
-        (Value::Nil, Value::Nil) => Ok(true),
-        (Value::Nil, _) | (_, Value::Nil) => Ok(false),
-        _ => refuse("incompatible types for comparison"),
+    if let (Value::Nil, _) | (_, Value::Nil) = (a, b) {
+        return Ok(matches!((a, b), (Value::Nil, Value::Nil)));
+    }
+    for value in [a, b] {
+        if let Value::Labels(_) | Value::Args(_) | Value::Samples(_) | Value::Data(_) = value {
+            return refuse(format!("uncomparable type {}: {}", value.type_name(), plain(value)));
+        }
+    }
+    match (Basic::of(a), Basic::of(b)) {
+        (Some(a), Some(b)) if a.is_same_kind(&b) => Ok(a == b),
+        (Some(_), Some(_)) => refuse("incompatible types for comparison"),
+        (None, None) => Ok(match (a, b) {
+            (Value::Sample(a), Value::Sample(b)) => Arc::ptr_eq(a, b),
+            (Value::Time(a), Value::Time(b)) => a == b,
+            _ => false,
+        }),
+        (Some(_), None) | (None, Some(_)) => refuse("incompatible types for comparison"),
     }
 }
 
 fn order(a: &Value, b: &Value) -> Called<Option<Ordering>> {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Ok(Some(a.cmp(b))),
-        (Value::Float(a), Value::Float(b)) => Ok(a.partial_cmp(b)),
-        (Value::Text(a), Value::Text(b)) => Ok(Some(a.cmp(b))),
-        (Value::Bool(_), Value::Bool(_)) => refuse("invalid type for comparison"),
-        _ => refuse("incompatible types for comparison"),
+    match (Basic::of(a), Basic::of(b)) {
+        (Some(Basic::Bool(_)), Some(Basic::Bool(_))) | (None, _) | (_, None) => refuse("invalid type for comparison"),
+        (Some(a), Some(b)) if a.is_same_kind(&b) => Ok(a.partial_cmp(&b)),
+        (Some(_), Some(_)) => refuse("incompatible types for comparison"),
     }
 }
 
 fn len(value: &Value) -> Called<i64> {
     let len = match value {
-        Value::Text(text) => text.len(),
+        Value::Text(text) | Value::Html(text) => text.len(),
         Value::Labels(map) => map.len(),
         Value::Args(map) => map.len(),
         Value::Samples(samples) => samples.len(),
-        Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Sample(_) | Value::Time(_) | Value::Data(_) => {
-            return refuse(format!("len of type {}", value.type_name()));
-        }
+        Value::Nil
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Int64(_)
+        | Value::Byte(_)
+        | Value::Float(_)
+        | Value::Sample(_)
+        | Value::Time(_)
+        | Value::Duration(_)
+        | Value::Month(_)
+        | Value::Weekday(_)
+        | Value::Data(_) => return refuse(format!("len of type {}", value.type_name())),
     };
     Ok(len as i64)
 }
@@ -244,149 +337,68 @@ fn index(value: &Value, key: &Value) -> Called<Value> {
         Value::Labels(map) => Ok(Value::text(map.get(text(key)?).map_or("", String::as_str))),
         Value::Args(map) => Ok(map.get(text(key)?).cloned().unwrap_or(Value::Nil)),
         Value::Samples(samples) => Ok(Value::Sample(Arc::clone(&samples[within(key, samples.len())?]))),
-        Value::Text(text) => Ok(Value::Int(i64::from(text.as_bytes()[within(key, text.len())?]))),
+        Value::Text(text) | Value::Html(text) => Ok(Value::Byte(text.as_bytes()[within(key, text.len())?])),
         Value::Nil => refuse("index of untyped nil"),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Sample(_) | Value::Time(_) | Value::Data(_) => {
-            refuse(format!("can't index item of type {}", value.type_name()))
-        }
+        Value::Bool(_)
+        | Value::Int(_)
+        | Value::Int64(_)
+        | Value::Byte(_)
+        | Value::Float(_)
+        | Value::Sample(_)
+        | Value::Time(_)
+        | Value::Duration(_)
+        | Value::Month(_)
+        | Value::Weekday(_)
+        | Value::Data(_) => refuse(format!("can't index item of type {}", value.type_name())),
     }
 }
 
 fn within(key: &Value, len: usize) -> Called<usize> {
-    let Value::Int(at) = key else { return refuse(format!("cannot index slice/array with type {}", key.type_name())) };
-    usize::try_from(*at).ok().filter(|at| *at < len).map_or_else(|| refuse(format!("index out of range: {at}")), Ok)
+    let Some(at) = key.integer() else { return refuse(format!("cannot index slice/array with type {}", key.type_name())) };
+    usize::try_from(at).ok().filter(|at| *at < len).map_or_else(|| refuse(format!("index out of range: {at}")), Ok)
 }
 
 fn slice(value: &Value, bounds: &[Value]) -> Called<Value> {
-    let len = usize::try_from(len(value)?).unwrap_or(0);
-    let bound = |i: usize, unset: usize| match bounds.get(i) {
-        None => Ok(unset),
-        Some(Value::Int(at)) => {
-            usize::try_from(*at).ok().filter(|at| *at <= len).map_or_else(|| refuse(format!("index out of range: {at}")), Ok)
-        }
-        Some(other) => refuse(format!("cannot index slice/array with type {}", other.type_name())),
+    let len = match value {
+        Value::Text(_) | Value::Html(_) if bounds.len() == 3 => return refuse("cannot slice string with 3 indexes"),
+        Value::Text(text) | Value::Html(text) => text.len(),
+        Value::Samples(samples) => samples.len(),
+        other => return refuse(format!("can't slice item of type {}", other.type_name())),
     };
-    let (from, to) = (bound(0, 0)?, bound(1, len)?);
-    if from > to {
+    let mut at = [0, len, len];
+    for (at, bound) in at.iter_mut().zip(bounds) {
+        *at = within(bound, len + 1)?;
+    }
+    let [from, to, capacity] = at;
+    if from > to || to > capacity {
         return refuse(format!("invalid slice index: {from} > {to}"));
     }
     match value {
-        Value::Text(text) => Ok(Value::text(String::from_utf8_lossy(&text.as_bytes()[from..to]))),
         Value::Samples(samples) => Ok(Value::Samples(Arc::new(samples[from..to].to_vec()))),
+        // Go cuts a letter in two where it is told to; here its bytes are replaced.
+        Value::Text(text) => Ok(Value::text(String::from_utf8_lossy(&text.as_bytes()[from..to]))),
+        Value::Html(text) => Ok(Value::Html(Arc::from(String::from_utf8_lossy(&text.as_bytes()[from..to])))),
         other => refuse(format!("can't slice item of type {}", other.type_name())),
     }
 }
 
 /// As Go's `Sprint`: a space between two where neither is a text.
-fn sprint(arguments: &[Value]) -> String {
+fn sprint(arguments: &[Value], print: impl Fn(&Value) -> String) -> String {
+    let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Html(_));
     let mut out = String::new();
     for (i, value) in arguments.iter().enumerate() {
-        let is_text = |value: &Value| matches!(value, Value::Text(_));
         if i > 0 && !is_text(value) && !is_text(&arguments[i - 1]) {
             out.push(' ');
         }
-        match value {
-            Value::Nil => out.push_str("<nil>"),
-            value => out.push_str(&value.to_string()),
-        }
+        out.push_str(&print(value));
     }
     out
 }
 
-/// One text as it is, more as `Sprint` joins them.
+/// Each as an action shows it, joined as `Sprint` joins them.
 fn joined(arguments: &[Value]) -> String {
-    sprint(arguments)
-}
-
-fn html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("&#34;"),
-            '\'' => out.push_str("&#39;"),
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\0' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn js(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\'' => out.push_str("\\'"),
-            '"' => out.push_str("\\\""),
-            '<' | '>' | '&' | '=' => out.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// As Go's `url.QueryEscape`.
-fn query_escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            b' ' => out.push('+'),
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
-}
-
-/// The first letter of each word large.
-fn title(text: &str) -> String {
-    let mut before = ' ';
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if before.is_alphanumeric() || matches!(before, '_' | '\'') {
-            out.push(c);
-        } else {
-            out.extend(c.to_uppercase());
-        }
-        before = c;
-    }
-    out
-}
-
-fn regex(pattern: &str) -> Called<Regex> {
-    Regex::new(pattern).map_err(|error| Wrong::Value(format!("error parsing regexp: {error}")))
-}
-
-/// `host:port` and `[host]:port` without the port.
-fn strip_port(text: &str) -> String {
-    let Some((host, port)) = text.rsplit_once(':') else { return text.to_owned() };
-    match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(host) => host.to_owned(),
-        None if host.contains(':') || port.contains(']') => text.to_owned(),
-        None => host.to_owned(),
-    }
-}
-
-/// The first part of a host's name; a port stays.
-fn strip_domain(text: &str) -> String {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') => (host, Some(port)),
-        _ => (text, None),
-    };
-    if host.parse::<std::net::IpAddr>().is_ok() || text.starts_with('[') {
-        return text.to_owned();
-    }
-    let host = host.split('.').next().unwrap_or(host);
-    port.map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-/// The path of a URL.
-fn path(url: &str) -> &str {
-    let behind = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = behind.find('/').map_or("", |at| &behind[at..]);
-    path.split(['?', '#']).next().unwrap_or(path)
+    // What has no value is a text by then.
+    let arguments: Vec<Value> =
+        arguments.iter().map(|value| if matches!(value, Value::Nil) { Value::text(shown(value)) } else { value.clone() }).collect();
+    sprint(&arguments, shown)
 }

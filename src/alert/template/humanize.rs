@@ -1,6 +1,7 @@
 //! Numbers as people read them, as Prometheus' functions of these names write them.
 
-use super::value::{general, time_text};
+use super::number::general;
+use super::time::Time;
 
 const LARGE: [&str; 8] = ["k", "M", "G", "T", "P", "E", "Z", "Y"];
 const LARGE_BINARY: [&str; 8] = ["ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"];
@@ -66,7 +67,8 @@ pub(super) fn humanize_duration(value: f64) -> String {
         return format!("{}{prefix}s", four(value));
     }
     let (sign, value) = if value < 0.0 { ("-", -value) } else { ("", value) };
-    let whole = value as i64;
+    // What is too large turns to the least number there.
+    let whole = if value < i64::MAX as f64 { value as i64 } else { i64::MIN };
     let (seconds, minutes, hours, days) = (whole % 60, whole / 60 % 60, whole / 3_600 % 24, whole / 86_400);
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{sign}{}s", four(value)),
@@ -81,14 +83,18 @@ pub(super) fn humanize_timestamp(value: f64) -> Result<String, String> {
     if !value.is_finite() {
         return Ok(four(value));
     }
-    time_ms(value).map(time_text)
+    time(value).map(|time| time.to_string())
 }
 
-/// Milliseconds of seconds since 1970.
-pub(super) fn time_ms(seconds: f64) -> Result<i64, String> {
+/// The time at so many seconds since 1970, cut to milliseconds.
+pub(super) fn time(seconds: f64) -> Result<Time, String> {
     let nanoseconds = seconds * 1e9;
-    if nanoseconds.is_nan() || nanoseconds.abs() >= i64::MAX as f64 {
-        return Err(format!("{} cannot be represented as a nanoseconds timestamp since it overflows int64", general(seconds, None)));
+    if !seconds.is_finite() {
+        return Err("value is NaN or Inf".into());
     }
-    Ok((nanoseconds / 1e6).floor() as i64)
+    let overflows = || format!("{} cannot be represented as a nanoseconds timestamp since it overflows int64", general(seconds, None));
+    if nanoseconds.abs() >= i64::MAX as f64 {
+        return Err(overflows());
+    }
+    Time::from_ms(nanoseconds as i64 / 1_000_000).ok_or_else(overflows)
 }

@@ -1,6 +1,7 @@
 //! The words of a template.
 
 use super::TemplateError;
+use super::number::{self, without_underscores};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
@@ -133,8 +134,8 @@ impl<'t> Lexer<'t> {
     }
 
     fn comment(&mut self) -> Lexed<()> {
-        let Some(length) = self.rest().find("*/") else { return self.fail("unclosed comment") };
-        self.at += length + 2;
+        let Some(length) = self.rest()[2..].find("*/") else { return self.fail("unclosed comment") };
+        self.at += length + 4;
         let behind = self.rest();
         let trims = behind.starts_with(is_space) && behind[1..].starts_with("-}}");
         if !trims && !behind.starts_with("}}") {
@@ -203,8 +204,7 @@ impl<'t> Lexer<'t> {
 
     fn named(&mut self, word: Word, bytes: usize) -> Lexed<()> {
         let behind = &self.rest()[bytes..];
-        let ends =
-            behind.is_empty() || behind.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', ')', '(', '=']) || behind.starts_with("}}");
+        let ends = behind.is_empty() || behind.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', ')', '(', '}']);
         if !ends {
             let c = behind.chars().next().unwrap_or(' ');
             return self.fail(format!("bad character {}", unicode(c)));
@@ -221,18 +221,10 @@ impl<'t> Lexer<'t> {
 
     fn number(&mut self) -> Lexed<()> {
         let rest = self.rest();
-        let bytes = rest
-            .char_indices()
-            .take_while(|(i, c)| {
-                c.is_alphanumeric()
-                    || matches!(c, '.' | '_')
-                    || (matches!(c, '+' | '-') && (*i == 0 || rest[..*i].ends_with(['e', 'E', 'p', 'P'])))
-            })
-            .map(|(i, c)| i + c.len_utf8())
-            .last()
-            .unwrap_or(1);
+        let bytes = number_bytes(rest);
         let raw = &rest[..bytes];
-        if number_of(raw).is_none() {
+        let is_whole = !rest[bytes..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '+' | '-'));
+        if !is_whole || number_of(raw).is_none() {
             return self.fail(format!("bad number syntax: {raw:?}"));
         }
         self.push(Word::Number(raw.to_owned()), bytes);
@@ -331,32 +323,64 @@ fn unquoted(text: &str, quote: char) -> Result<(String, usize), String> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Int(i64),
+    /// Whole, and larger than a number of Go's templates can be.
+    Unsigned,
     Float(f64),
 }
 
-pub(super) fn number_of(raw: &str) -> Option<Number> {
-    let text = raw.replace('_', "");
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'-' => (-1, &text[1..]),
-        b'+' => (1, &text[1..]),
-        _ => (1, text.as_str()),
+/// Bytes of what could be a number.
+fn number_bytes(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let run = |from: usize, is_part: fn(&u8) -> bool| from + bytes[from..].iter().take_while(|b| is_part(b)).count();
+    let one_of = |at: usize, set: &[u8]| usize::from(bytes.get(at).is_some_and(|b| set.contains(b)));
+    let decimal: fn(&u8) -> bool = |b| b.is_ascii_digit() || *b == b'_';
+    let mut at = one_of(0, b"+-");
+    let prefix = match bytes.get(at..at + 2) {
+        Some([b'0', letter]) => letter.to_ascii_lowercase(),
+        Some(_) | None => 0,
     };
-    let lower = digits.to_ascii_lowercase();
-    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
-        if let Some(digits) = lower.strip_prefix(prefix) {
-            return i64::from_str_radix(digits, radix).ok().map(|value| Number::Int(sign * value));
-        }
+    let digits: fn(&u8) -> bool = match prefix {
+        b'x' => |b| b.is_ascii_hexdigit() || *b == b'_',
+        b'o' => |b| matches!(b, b'0'..=b'7' | b'_'),
+        b'b' => |b| matches!(b, b'0' | b'1' | b'_'),
+        _ => decimal,
+    };
+    at = run(if matches!(prefix, b'x' | b'o' | b'b') { at + 2 } else { at }, digits);
+    if one_of(at, b".") == 1 {
+        at = run(at + 1, digits);
     }
-    if digits.bytes().all(|b| b.is_ascii_digit()) && !digits.is_empty() {
-        let radix = if digits.len() > 1 && digits.starts_with('0') { 8 } else { 10 };
-        return match i64::from_str_radix(digits, radix) {
-            Ok(value) => Some(Number::Int(sign * value)),
-            Err(_) => digits.parse::<f64>().ok().map(|value| Number::Float(value * sign as f64)),
+    let power: &[u8] = match prefix {
+        b'x' => b"pP",
+        b'o' | b'b' => b"",
+        _ => b"eE",
+    };
+    if one_of(at, power) == 1 {
+        at = run(at + 1 + one_of(at + 1, b"+-"), decimal);
+    }
+    at
+}
+
+pub(super) fn number_of(raw: &str) -> Option<Number> {
+    let text = without_underscores(raw.strip_prefix(['+', '-']).unwrap_or(raw))?;
+    let is_negative = raw.starts_with('-');
+    let lower = text.to_ascii_lowercase();
+    let (radix, digits) = match lower.get(..2) {
+        Some("0x") => (16, &lower[2..]),
+        Some("0o") => (8, &lower[2..]),
+        Some("0b") => (2, &lower[2..]),
+        Some(_) if lower.starts_with('0') => (8, &lower[1..]),
+        Some(_) | None => (10, lower.as_str()),
+    };
+    if let Ok(magnitude) = u64::from_str_radix(digits, radix) {
+        let signed = if is_negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        return match signed {
+            Some(number) => Some(Number::Int(number)),
+            // A sign is for numbers that have one.
+            None => (!raw.starts_with(['+', '-'])).then_some(Number::Unsigned),
         };
     }
-    let has_digit = digits.bytes().any(|b| b.is_ascii_digit());
-    if !has_digit || !digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b)) {
-        return None;
-    }
-    digits.parse::<f64>().ok().map(|value| Number::Float(value * sign as f64))
+    // A whole number that is too large is none.
+    let value = number::parse(raw).filter(|_| raw.contains(['.', 'e', 'E', 'p', 'P']))?;
+    let is_hex_int = lower.starts_with("0x") && !lower.contains('p');
+    (!is_hex_int).then_some(Number::Float(value))
 }

@@ -1,12 +1,17 @@
 //! Go's text templates, as far as rules use them, with Prometheus' functions.
 
 mod ast;
+mod escape;
 mod exec;
 mod functions;
+mod go_regex;
 mod humanize;
 mod lex;
+mod methods;
+mod number;
 mod parse;
 mod printf;
+mod time;
 mod value;
 
 use crate::alert::promql::VectorSample;

@@ -27,6 +27,10 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trees, TemplateError> {
     }
 }
 
+fn is_blank(nodes: &[Node]) -> bool {
+    nodes.iter().all(|node| matches!(node, Node::Text(text) if text.trim().is_empty()))
+}
+
 type Parsed<T> = Result<T, (usize, String)>;
 
 /// What ended a list.
@@ -192,8 +196,15 @@ impl Parser {
         if matches!(ended, Ended::Else) {
             return self.fail(format!("unexpected {{{{else}}}} in {what} clause"));
         }
-        self.defined.insert(name.to_owned(), body);
-        Ok(())
+        // Of several definitions only one may say anything.
+        match self.defined.get(name) {
+            Some(known) if !is_blank(known) && !is_blank(&body) => self.fail(format!("multiple definition of template {name:?}")),
+            Some(known) if !is_blank(known) => Ok(()),
+            Some(_) | None => {
+                self.defined.insert(name.to_owned(), body);
+                Ok(())
+            }
+        }
     }
 
     fn quoted_name(&mut self, context: &str) -> Parsed<String> {
@@ -287,12 +298,10 @@ impl Parser {
                 return self.fail(format!("non executable command in pipeline stage {}", 2));
             }
         }
-        if !pipeline.is_assignment {
-            self.variables.extend(pipeline.variables.iter().cloned());
-        }
         Ok(pipeline)
     }
 
+    /// `$x :=`, `$x =` or, in a range, `$i, $x :=`. Whether a variable that is assigned to is there is known when it is carried out.
     fn declaration(&mut self, pipeline: &mut Pipeline, context: &str, is_range: bool) -> Parsed<()> {
         let begin = self.next;
         let mut names = Vec::new();
@@ -305,17 +314,11 @@ impl Parser {
             match self.peek() {
                 Word::Comma if is_range && names.len() < 2 => self.next += 1,
                 Word::Comma => return self.fail(format!("too many declarations in {context}")),
-                Word::Declare => {
+                word @ (Word::Declare | Word::Assign) => {
+                    pipeline.is_assignment = *word == Word::Assign;
                     self.next += 1;
+                    self.variables.extend(names.iter().cloned());
                     pipeline.variables = names;
-                    return Ok(());
-                }
-                Word::Assign => {
-                    self.next += 1;
-                    if let Some(unknown) = names.iter().find(|name| !self.variables.contains(name)) {
-                        return self.fail(format!("undefined variable {unknown:?}"));
-                    }
-                    (pipeline.variables, pipeline.is_assignment) = (names, true);
                     return Ok(());
                 }
                 _ => break,
@@ -336,10 +339,6 @@ impl Parser {
                 Word::Space => {}
                 Word::Pipe => {
                     self.next += 1;
-                    self.skip_space();
-                    if matches!(self.peek(), Word::Right | Word::CloseParen | Word::Pipe) {
-                        return self.fail("missing value for command");
-                    }
                     break;
                 }
                 word if word == close => break,
@@ -383,9 +382,7 @@ impl Parser {
             Word::Quoted(raw, text) => OperandKind::Text { raw, text },
             Word::OpenParen => {
                 self.next += 1;
-                let known = self.variables.len();
                 let pipeline = self.deeper(|parser| parser.pipeline_until("parenthesized pipeline", false, &Word::CloseParen))?;
-                self.variables.truncate(known);
                 let names = self.chain();
                 return Ok(Some(Operand { at, kind: OperandKind::Pipeline(Box::new(pipeline), names) }));
             }

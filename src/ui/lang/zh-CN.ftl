@@ -1367,6 +1367,7 @@ rule-on-recording = { $rule }，录像 { $recording }
 there-are-several-rule-files-files-edit-them-outside-they-are-read-again-when-saved = 有多个规则文件（{ $files }）：请在外部编辑，保存后会重新读取
 these-rules-come-with-the-program-name-a-file-of-your-own-by-rules-and-edit-that = 这些规则随程序提供；用 --rules 指定自己的文件再编辑
 would-not-fire = 不会触发
+evaluated-every-every-for-the-recording-is-short = 每 { $every } 计算一次，因为录制很短
 would-fire-times = 会触发 { $times }
 never-clear = 不会恢复
 n-rules = { $n } 条规则

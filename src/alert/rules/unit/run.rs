@@ -24,6 +24,8 @@ pub struct Wishes<'w> {
 /// What is not as it was to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
+    /// Its place among the tests that ran, from 0.
+    pub number: usize,
     /// The test's name; empty where it has none.
     pub test: String,
     pub what: String,
@@ -31,7 +33,8 @@ pub struct Failed {
 
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    pub tests: usize,
+    /// Names of the tests that ran.
+    pub tests: Vec<String>,
     pub failed: Vec<Failed>,
     /// Alerts that a test saw fire, and those that a test saw not fire.
     pub seen_firing: BTreeSet<String>,
@@ -46,10 +49,11 @@ impl TestFile {
     pub fn run(&self, rules: &[RuleFile], wishes: Wishes<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         for test in self.tests.iter().filter(|test| wishes.only.is_none_or(|only| only.is_match(&test.name))) {
-            outcome.tests += 1;
+            let number = outcome.tests.len();
+            outcome.tests.push(test.name.clone());
             let mut running = Running::new(self, test, rules, wishes);
             running.run(&mut outcome);
-            let failed = running.failed.into_iter().map(|what| Failed { test: test.name.clone(), what });
+            let failed = running.failed.into_iter().map(|what| Failed { number, test: test.name.clone(), what });
             outcome.failed.extend(failed);
         }
         outcome
