@@ -14,6 +14,7 @@ pub(crate) mod token;
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, Store};
 use ast::{Expr, Node};
 pub use conditions::Split;
+pub use eval::Allowance;
 use eval::{Evaluator, Plan, Times};
 use functions::Id;
 use regex::Regex;

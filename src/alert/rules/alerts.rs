@@ -2,7 +2,7 @@
 
 use super::file::Rule;
 use super::group::Context;
-use crate::alert::promql::{Query, Value, VectorSample};
+use crate::alert::promql::{Allowance, Limits, Query, Value, VectorSample};
 use crate::alert::template::{Scope, Template, TemplateError};
 use crate::event::AlertState;
 use crate::metrics::{Labels, METRIC_NAME, Store};
@@ -98,7 +98,8 @@ impl AlertingRule {
         context: &Context<'_>,
     ) -> Result<Advanced, String> {
         let (at_ms, asked_ms) = times;
-        let query = |text: &str| template_query(text, store, asked_ms, context);
+        let together = Allowance::new(context.limits);
+        let query = |text: &str| template_query(text, store, asked_ms, context.limits, &together);
         let mut seen = BTreeMap::new();
         for sample in samples {
             let alert = self.alert_of(sample, at_ms, &query, context);
@@ -249,10 +250,11 @@ fn expanded(template: &Result<Template, TemplateError>, scope: &Scope<'_>) -> St
     expanded.unwrap_or_else(|error| format!("<error expanding template: {error}>"))
 }
 
-/// The function `query` of templates.
-fn template_query(text: &str, store: &Store, at_ms: i64, context: &Context<'_>) -> Result<Vec<VectorSample>, String> {
+/// The function `query` of templates. The templates of all alerts of a rule have the time of one query.
+fn template_query(text: &str, store: &Store, at_ms: i64, limits: &Limits, together: &Allowance) -> Result<Vec<VectorSample>, String> {
+    let limits = together.limits(limits).map_err(|error| error.to_string())?;
     let query = Query::parse(text).map_err(|error| error.to_string())?;
-    vector(query.instant(store, at_ms, context.limits).map_err(|error| error.to_string())?.value)
+    vector(query.instant(store, at_ms, &limits).map_err(|error| error.to_string())?.value)
 }
 
 /// What a rule can use: a vector, or a scalar as a vector of one series without labels.

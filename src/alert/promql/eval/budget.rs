@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 /// So many points pass between two looks at the clock.
 const LOOK_EVERY: usize = 16_384;
 
+const TIMED_OUT: &str = "query timed out in query execution";
 const TOO_MANY: &str = "query processing would load too many samples into memory in query execution";
 
 pub struct Budget {
@@ -40,7 +41,7 @@ impl Budget {
 
     pub fn look(&self) -> Result<(), QueryError> {
         if self.started.elapsed() > self.time_max {
-            return Err(error("query timed out in query execution"));
+            return Err(error(TIMED_OUT));
         }
         Ok(())
     }
@@ -61,6 +62,27 @@ impl Budget {
             return Err(error(TOO_MANY));
         }
         self.look()
+    }
+}
+
+/// Time that several queries have together: those of all templates of a rule.
+pub struct Allowance {
+    started: Instant,
+    time_max: Duration,
+}
+
+impl Allowance {
+    /// As long as one query may take.
+    pub fn new(limits: &Limits) -> Self {
+        Self { started: Instant::now(), time_max: limits.time_max }
+    }
+
+    /// For the next query.
+    pub fn limits(&self, limits: &Limits) -> Result<Limits, QueryError> {
+        match self.time_max.checked_sub(self.started.elapsed()) {
+            Some(time_max) => Ok(Limits { time_max, ..*limits }),
+            None => Err(error(TIMED_OUT)),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod xxhash;
 use super::ast::{At, DurationExpr, Expr, Moment, Node, Reach, Selector, Subquery, Type};
 use super::{Evaluated, Limits, MatrixSeries, QueryError, Value as Answer, VectorSample, text, token};
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, SeriesRef, Store, is_stale};
+pub use budget::Allowance;
 use budget::Budget;
 use fixed::Fixed;
 pub use labels::whole_pattern;
