@@ -206,12 +206,22 @@ fn walk(text: &str, shape: Option<&Node>, stop_at: Option<usize>) -> Result<Node
         if error.location().is_none() && stop_at.is_none() && error.to_string() == "EOF while parsing a value" {
             return Ok(Node { number: 0, content: Content::Scalar(Scalar::Null, String::new()) });
         }
-        let place = error.location().map_or_else(Place::default, |at| Place { line: at.line(), column: at.column() });
         let message = error.to_string();
+        let located = || error.location().map_or_else(Place::default, |at| Place { line: at.line(), column: at.column() });
+        // libyaml counts lines only in what it could decode.
+        let place = control_character(text).filter(|_| message.starts_with("control characters")).unwrap_or_else(located);
         // The place is told apart from the words.
-        let end = message.rfind(" at line ").unwrap_or(message.len());
+        let end = message.rfind(" at line ").or(message.rfind(" at position ")).unwrap_or(message.len());
         Err(YamlError { place, message: format!("line {}: {}", place.line, &message[..end]) })
     })
+}
+
+/// The first character that no YAML may hold.
+fn control_character(text: &str) -> Option<Place> {
+    let is_refused = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}') || matches!(c, '\u{fffe}' | '\u{ffff}');
+    let before = &text[..text.find(is_refused)?];
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    Some(Place { line: 1 + before.matches('\n').count(), column: 1 + before[line_start..].chars().count() })
 }
 
 struct Tally {

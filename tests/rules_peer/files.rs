@@ -148,11 +148,12 @@ impl Maker {
         if self.random.one_in(50) { self.value(from) } else { self.value(&from[..good]) }
     }
 
-    /// For `alert`, `record` and `expr`: promtool 2.42 takes what is written for a text even where it is none (`~`, `{a: b}`), and knows no `1_000`.
+    /// For `alert`, `record` and `expr`: promtool 2.42 takes what is written for a text even where it is none (`~`, `{a: b}`), and knows
+    /// neither `1_000` nor a duration as a number.
     fn text(&mut self, from: &[&str], good: usize) -> String {
         loop {
             let text = self.good(from, good);
-            if !text.starts_with(['~', '[', '{']) && !matches!(text.as_str(), "null" | "1_000") {
+            if !text.starts_with(['~', '[', '{']) && !matches!(text.as_str(), "null" | "1_000" | "5m" | "&here 5m") {
                 return text;
             }
         }

@@ -59,6 +59,17 @@ pub(super) fn lower(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
+/// As the first of a word, of which two letters in one have a form of their own.
+fn large(c: char) -> char {
+    match c {
+        'Ǆ' | 'ǅ' | 'ǆ' => 'ǅ',
+        'Ǉ' | 'ǈ' | 'ǉ' => 'ǈ',
+        'Ǌ' | 'ǋ' | 'ǌ' => 'ǋ',
+        'Ǳ' | 'ǲ' | 'ǳ' => 'ǲ',
+        c => upper(c),
+    }
+}
+
 /// The first letter of each word large.
 pub(super) fn title(text: &str) -> String {
     let separates = |c: char| match c {
@@ -66,7 +77,7 @@ pub(super) fn title(text: &str) -> String {
         c => !c.is_alphanumeric() && c.is_whitespace(),
     };
     let mut before = ' ';
-    text.chars().map(|c| if separates(std::mem::replace(&mut before, c)) { upper(c) } else { c }).collect()
+    text.chars().map(|c| if separates(std::mem::replace(&mut before, c)) { large(c) } else { c }).collect()
 }
 
 /// `host:port` and `[host]:port` as their two parts.

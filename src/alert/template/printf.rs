@@ -206,8 +206,15 @@ fn typed(spec: &Spec, value: &Value) -> String {
     }
 }
 
+/// What a type says of itself is not asked then.
 fn wrong(spec: &Spec, verb: char, value: &Value) -> String {
-    format!("%!{verb}({})", typed(spec, value))
+    let shown = match value {
+        Value::Duration(number) | Value::Month(number) | Value::Weekday(number) => {
+            format!("{}={}", value.type_name(), formatted(spec, 'v', &Value::Int(*number)))
+        }
+        value => typed(spec, value),
+    };
+    format!("%!{verb}({shown})")
 }
 
 fn formatted(spec: &Spec, verb: char, value: &Value) -> String {
