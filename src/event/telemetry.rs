@@ -40,6 +40,11 @@ pub struct HostSample {
     pub network_received_bytes_per_second: Option<f64>,
     #[serde(default, with = "num::float_option")]
     pub network_sent_bytes_per_second: Option<f64>,
+    /// Of all disks of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "num::float_option")]
+    pub disk_read_bytes_per_second: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "num::float_option")]
+    pub disk_written_bytes_per_second: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSample>,
     /// Events before this one that the recorder has not brought to the disk; unset where nothing is recorded.

@@ -350,6 +350,10 @@ metrics! {
         NetworkReceived = gauge "pilothouse_host_network_received_bytes_per_second" "" [] "TelemetrySampled";
         /// Bytes a second that the host sends.
         NetworkSent = gauge "pilothouse_host_network_sent_bytes_per_second" "" [] "TelemetrySampled";
+        /// Bytes a second that the host's disks read.
+        DiskRead = gauge "pilothouse_host_disk_read_bytes_per_second" "" [] "TelemetrySampled";
+        /// Bytes a second that the host's disks write.
+        DiskWritten = gauge "pilothouse_host_disk_written_bytes_per_second" "" [] "TelemetrySampled";
         /// Space that is left on the file system of the recordings.
         DiskAvailable = gauge "pilothouse_disk_available_bytes" "bytes" ["mount"] "TelemetrySampled";
         /// Size of the file system of the recordings.

@@ -1,5 +1,6 @@
 //! The host and this process, through sysinfo; the disk through `statvfs`.
 
+use super::disks::Disks;
 use crate::event::{DiskSample, HostSample, SafeText};
 use std::path::{Path, PathBuf};
 use sysinfo::{MemoryRefreshKind, Networks, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
@@ -18,6 +19,7 @@ pub struct HostReader {
     networks: Option<Networks>,
     pid: Option<Pid>,
     disk_of: Option<PathBuf>,
+    disks: Disks,
     /// Time of the last reading.
     last_ns: Option<u64>,
 }
@@ -30,6 +32,7 @@ impl HostReader {
             networks: Networks::new_with_refreshed_list().ok(),
             pid: sysinfo::get_current_pid().ok(),
             disk_of,
+            disks: Disks::default(),
             last_ns: None,
         }
     }
@@ -40,6 +43,9 @@ impl HostReader {
         let span_ns = self.last_ns.map(|last_ns| now_ns.saturating_sub(last_ns)).filter(|span_ns| *span_ns >= CPU_SPAN_NS_MIN);
         self.processor_and_memory(&mut sample, span_ns);
         self.network(&mut sample, span_ns);
+        let moved = self.disks.moved().zip(span_ns);
+        sample.disk_read_bytes_per_second = moved.map(|((read, _), span_ns)| per_second(read, span_ns));
+        sample.disk_written_bytes_per_second = moved.map(|((_, written), span_ns)| per_second(written, span_ns));
         self.last_ns = Some(now_ns);
         sample
     }

@@ -4,6 +4,7 @@
 //! Accepts: nothing.
 //! Test: `cargo test --lib telemetry::`, `cargo test --test nvml`.
 
+mod disks;
 pub mod exposition;
 mod gpu;
 mod host;

@@ -320,6 +320,8 @@ impl Random {
             process_cpu_cores: self.maybe(Self::float),
             process_read_bytes_per_second: self.maybe(Self::float),
             process_written_bytes_per_second: self.maybe(Self::float),
+            disk_read_bytes_per_second: self.maybe(Self::float),
+            disk_written_bytes_per_second: self.maybe(Self::float),
             network_received_bytes_per_second: self.maybe(Self::float),
             network_sent_bytes_per_second: self.maybe(Self::float),
             ..HostSample::default()

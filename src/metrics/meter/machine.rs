@@ -103,6 +103,8 @@ fn host(registry: &mut Registry, names: &mut Names, host: &HostSample) {
         (Metric::ProcessRss, whole(host.process_rss_bytes)),
         (Metric::ProcessRead, host.process_read_bytes_per_second),
         (Metric::ProcessWritten, host.process_written_bytes_per_second),
+        (Metric::DiskRead, host.disk_read_bytes_per_second),
+        (Metric::DiskWritten, host.disk_written_bytes_per_second),
         (Metric::NetworkReceived, host.network_received_bytes_per_second),
         (Metric::NetworkSent, host.network_sent_bytes_per_second),
         (Metric::RecorderBehind, whole(host.recorder_events_behind)),
