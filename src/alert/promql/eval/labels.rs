@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, Node};
 use super::vector::{Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
-use crate::metrics::{Labels, METRIC_NAME, MatchOp, regexp};
+use crate::metrics::{Labels, METRIC_NAME, MatchOp, Point};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -18,6 +18,11 @@ impl<'c> Evaluator<'c> {
     fn label(&self, expr: &'c Expr, what: &str, t_ms: i64) -> Outcome<&'c str> {
         let bytes = self.text(expr, t_ms)?;
         label_name(bytes).map_or_else(|| failed(format!("invalid {what}: {}", String::from_utf8_lossy(bytes))), Ok)
+    }
+
+    /// A text that is made costs what points of its size cost.
+    fn spend_text(&self, text: &str) -> Outcome<()> {
+        self.budget.spend(text.len() / std::mem::size_of::<Point>())
     }
 
     pub(super) fn label_replace(&self, arguments: &'c [Expr], call: &Expr, t_ms: i64) -> Outcome<Vector<'c>> {
@@ -35,6 +40,7 @@ impl<'c> Evaluator<'c> {
                 Some(found) => found.expand(&replacement, &mut value),
                 None => continue,
             }
+            self.spend_text(&value)?;
             sample.tags = relabelled(&sample.tags, target, &value);
         }
         vector.distinct = false;
@@ -50,7 +56,9 @@ impl<'c> Evaluator<'c> {
         let mut vector = self.vector(vector, t_ms)?;
         for sample in &mut vector.samples {
             let values: Vec<&str> = sources.iter().map(|source| sample.tags.get(source)).collect();
-            sample.tags = relabelled(&sample.tags, target, &values.join(&separator));
+            let value = values.join(&separator);
+            self.spend_text(&value)?;
+            sample.tags = relabelled(&sample.tags, target, &value);
         }
         vector.distinct = false;
         self.unique(vector)
@@ -129,9 +137,4 @@ fn natural(a: &str, b: &str) -> Ordering {
 fn part(text: &str) -> (&str, &str) {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit());
     text.split_at(text.find(|c: char| c.is_ascii_digit() != is_number).unwrap_or(text.len()))
-}
-
-/// The pattern of `label_replace`, of the whole value.
-pub fn whole_pattern(regex: &[u8]) -> Option<regex::Regex> {
-    regexp::whole(std::str::from_utf8(regex).ok()?).ok()
 }

@@ -19,7 +19,6 @@ use super::{Evaluated, Limits, MatrixSeries, QueryError, Value as Answer, Vector
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, SeriesRef, Store, is_stale};
 use budget::Budget;
 use fixed::Fixed;
-pub use labels::whole_pattern;
 use regex::Regex;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,12 +121,18 @@ pub fn visit<'e>(expr: &'e Expr, look: &mut impl FnMut(&'e Expr)) {
     }
 }
 
-/// What every selector selects, in the order of their numbers.
-pub fn select<'s>(store: &'s Store, expr: &Expr) -> Vec<Vec<SeriesRef<'s>>> {
-    let mut found = Vec::new();
+/// What every selector selects, in the order of their numbers. No more series altogether than points may be loaded.
+pub fn select<'s>(store: &'s Store, expr: &Expr, limits: &Limits) -> Outcome<Vec<Vec<SeriesRef<'s>>>> {
+    let (mut found, budget) = (Vec::new(), Budget::new(limits));
     selectors(expr, &mut found);
     found.sort_by_key(|selector| selector.index);
-    found.iter().map(|selector| store.select(&selector.matchers)).collect()
+    let mut selections = Vec::with_capacity(found.len());
+    for selector in found {
+        let selection = store.select(&selector.matchers);
+        budget.spend(selection.len() + 1)?;
+        selections.push(selection);
+    }
+    Ok(selections)
 }
 
 impl<'c> Evaluator<'c> {
