@@ -69,7 +69,7 @@ fn errors_are_worded_and_placed_as_prometheus_does() {
         ("sum by a (b)", "1:8: parse error: unexpected identifier \"a\" in grouping opts, expected \"(\""),
         ("a}", "1:2: parse error: unexpected character: '}'"),
         ("a @ -Inf", "1:1: parse error: timestamp out of bounds for @ modifier: -Inf"),
-        ("1e999", "1:1: parse error: error parsing number: \"1e999\""),
+        ("1e999", "1:1: parse error: bad number or duration syntax: \"1e999\""),
         ("{}", "1:1: parse error: vector selector must contain at least one non-empty matcher"),
         ("{x=\"\"}", "1:1: parse error: vector selector must contain at least one non-empty matcher"),
         ("foo{__name__=\"bar\"}", "1:1: parse error: metric name must not be set twice: \"foo\" or \"bar\""),
