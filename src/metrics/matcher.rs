@@ -1,6 +1,6 @@
 //! One condition on a label of a series.
 
-use super::regexp;
+use super::regexp::Allowance;
 use regex::Regex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,14 @@ pub struct Matcher {
 
 impl Matcher {
     pub fn new(name: &str, op: MatchOp, value: &str) -> Result<Self, MatcherError> {
+        Self::within(&mut Allowance::default(), name, op, value)
+    }
+
+    /// One of several: `allowance` bounds what their patterns cost together.
+    pub fn within(allowance: &mut Allowance, name: &str, op: MatchOp, value: &str) -> Result<Self, MatcherError> {
         let regex = match op {
             MatchOp::Equal | MatchOp::NotEqual => None,
-            MatchOp::Regex | MatchOp::NotRegex => Some(regexp::whole(value).map_err(MatcherError)?),
+            MatchOp::Regex | MatchOp::NotRegex => Some(allowance.whole(value).map_err(MatcherError)?),
         };
         Ok(Self { name: name.to_owned(), op, value: value.to_owned(), regex })
     }

@@ -6,22 +6,48 @@ use std::fmt::Write;
 
 /// The most that one repetition may ask for.
 const REPEAT_MAX: u32 = 1000;
-/// Bytes of a compiled pattern.
-const SIZE_MAX: usize = 10 << 20;
+/// Bytes of a compiled pattern: of one of the many, and of one of the few that may be larger.
+const SIZE_MAX: usize = 256 << 10;
+const LARGE_MAX: usize = 10 << 20;
 
 /// Go's `\d`, `\s` and `\w` are of ASCII.
 const DIGIT: &str = "0-9";
 const SPACE: &str = r"\t\n\x0C\r ";
 const WORD: &str = "0-9A-Za-z_";
 
-/// A pattern of whole texts, in which `.` is any character, as label matchers and `label_replace` have it. The error is Go's, with the
-/// part that it is about.
-pub fn whole(pattern: &str) -> Result<Regex, String> {
-    let own = Translator { pattern, at: 0, out: String::with_capacity(pattern.len() + 8) }.translated()?;
-    RegexBuilder::new(&format!("^(?s:{own})$")).size_limit(SIZE_MAX).build().map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => "expression too large".into(),
-        other => last_line(&other.to_string()),
-    })
+/// How many patterns one expression may still have compiled: each costs time and memory, some of a dozen bytes a great deal.
+#[derive(Debug)]
+pub struct Allowance {
+    patterns: usize,
+    large: usize,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self { patterns: 1000, large: 16 }
+    }
+}
+
+impl Allowance {
+    /// A pattern of whole texts, in which `.` is any character, as label matchers and `label_replace` have it. The error is Go's, with
+    /// the part that it is about.
+    pub fn whole(&mut self, pattern: &str) -> Result<Regex, String> {
+        let too_many = || "too many expressions, or too large ones".to_owned();
+        self.patterns = self.patterns.checked_sub(1).ok_or_else(too_many)?;
+        let own = Translator { pattern, at: 0, out: String::with_capacity(pattern.len() + 8) }.translated()?;
+        let compile = |size: usize| RegexBuilder::new(&format!("^(?s:{own})$")).size_limit(size).build();
+        let compiled = match compile(SIZE_MAX) {
+            Err(regex::Error::CompiledTooBig(_)) => {
+                self.large = self.large.checked_sub(1).ok_or_else(too_many)?;
+                compile(LARGE_MAX)
+            }
+            compiled => compiled,
+        };
+        compiled.map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => "expression too large".into(),
+            other => last_line(&other.to_string()),
+        })
+    }
 }
 
 /// Messages of `regex` draw the pattern, which says nothing about the one that was given.
@@ -376,6 +402,10 @@ fn perl_class(c: char) -> &'static str {
 mod tests {
     use super::*;
 
+    fn whole(pattern: &str) -> Result<Regex, String> {
+        Allowance::default().whole(pattern)
+    }
+
     #[test]
     fn patterns_mean_what_they_mean_in_go() {
         // Pattern, a text that it matches, one that it does not.
@@ -452,6 +482,13 @@ mod tests {
             assert_eq!(whole(pattern).expect_err(pattern), wanted);
         }
         assert_eq!(whole(r"(\pL{900}){9}").unwrap_err(), "expression too large");
+    }
+
+    #[test]
+    fn an_expression_has_so_many_patterns_and_no_more() {
+        let mut allowance = Allowance::default();
+        assert_eq!((0..30).filter(|_| allowance.whole(r"[\pL\pN]{40}").is_ok()).count(), 16);
+        assert_eq!((0..2000).filter(|_| allowance.whole("a|b").is_ok()).count(), 1000 - 30);
     }
 
     proptest::proptest! {

@@ -141,9 +141,9 @@ const MATCHERS: [&str; 10] = [
     "version=~\"x.*\"",
 ];
 const RANGES: [&str; 7] = ["20s", "45s", "1m", "2m30s", "5m", "10m", "1h"];
-const OF_A_VALUE: [&str; 24] = [
-    "abs", "ceil", "floor", "exp", "ln", "log2", "log10", "sqrt", "sgn", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "tanh", "asinh", "acosh", "atanh", "deg", "rad", "round",
+const OF_A_VALUE: [&str; 21] = [
+    "abs", "ceil", "floor", "exp", "ln", "log2", "log10", "sqrt", "sgn", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
+    "atanh", "deg", "rad", "round",
 ];
 const OF_A_DATE: [&str; 8] = ["minute", "hour", "day_of_month", "day_of_week", "day_of_year", "days_in_month", "month", "year"];
 const OF_A_RANGE: [&str; 15] = [
@@ -213,6 +213,8 @@ impl<'r> Grammar<'r> {
             9..=11 => self.binary(below),
             12 => format!("{} {} {}", self.operand(below), self.operator(true), self.scalar(below)),
             13 => format!("{} {} {}", self.scalar(below), self.operator(true), self.operand(below)),
+            // Waves make much of a last bit: of samples alone.
+            14 if self.random.one_in(6) => format!("{}({})", self.random.pick(&["sin", "cos", "tan"]), self.selector()),
             14 => format!("{}({})", self.random.pick(&OF_A_VALUE), self.vector(below)),
             15 => format!("{}({})", self.random.pick(&OF_A_DATE), self.date()),
             16 => format!("-{}", self.operand(below)),

@@ -11,10 +11,11 @@ mod tests;
 pub(crate) mod text;
 pub(crate) mod token;
 
+use crate::metrics::regexp::Allowance;
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, Store};
 use ast::{Expr, Node};
 pub use conditions::Split;
-pub use eval::Allowance;
+pub use eval::SharedTime;
 use eval::{Evaluator, Plan, Times};
 use functions::Id;
 use regex::Regex;
@@ -110,18 +111,18 @@ impl Query {
     }
 
     pub fn instant(&self, store: &Store, at_ms: i64, limits: &Limits) -> Result<Evaluated, QueryError> {
-        self.evaluator(store, Times::instant(at_ms), limits, |evaluator| evaluator.instant())
+        self.evaluator(store, Times::instant(at_ms), limits, |evaluator| evaluator.instant())?
     }
 
     /// At `start_ms`, and every `step_ms` up to `end_ms`.
     pub fn range(&self, store: &Store, start_ms: i64, end_ms: i64, step_ms: i64, limits: &Limits) -> Result<Evaluated, QueryError> {
-        self.evaluator(store, Times { start_ms, end_ms, step_ms }, limits, |evaluator| evaluator.range())
+        self.evaluator(store, Times { start_ms, end_ms, step_ms }, limits, |evaluator| evaluator.range())?
     }
 
-    fn evaluator<T>(&self, store: &Store, times: Times, limits: &Limits, run: impl FnOnce(Evaluator<'_>) -> T) -> T {
+    fn evaluator<T>(&self, store: &Store, times: Times, limits: &Limits, run: impl FnOnce(Evaluator<'_>) -> T) -> Result<T, QueryError> {
         let plan = Plan { input: &self.text, expr: &self.expr, regexes: &self.regexes };
-        let selections = eval::select(store, &self.expr);
-        run(Evaluator::new(&plan, &selections, store, times, limits))
+        let selections = eval::select(store, &self.expr, limits)?;
+        Ok(run(Evaluator::new(&plan, &selections, store, times, limits)))
     }
 
     /// The comparisons with numbers on which it stands, in the order of the text.
@@ -133,7 +134,7 @@ impl Query {
     pub fn finds_series(&self, store: &Store, at_ms: i64, limits: &Limits) -> bool {
         let mut found = Vec::new();
         eval::selectors(&self.expr, &mut found);
-        found.is_empty() || self.evaluator(store, Times::instant(at_ms), limits, |e| e.finds_series(at_ms))
+        found.is_empty() || self.evaluator(store, Times::instant(at_ms), limits, |e| e.finds_series(at_ms)).unwrap_or(true)
     }
 
     /// The names of series that its selectors ask for, in the order of the text.
@@ -152,13 +153,14 @@ impl Query {
 
 /// Compiled once: an evaluation would spend most of its time on it.
 fn patterns(expr: &Expr) -> BTreeMap<usize, Regex> {
-    let mut patterns = BTreeMap::new();
+    let (mut patterns, mut allowance) = (BTreeMap::new(), Allowance::default());
     eval::visit(expr, &mut |expr| {
         if let Node::Call(function, arguments) = &expr.node
             && function.id == Id::LabelReplace
             && let Some(Node::Text(regex)) = arguments.last().map(|argument| &argument.bare().node)
         {
-            patterns.extend(eval::whole_pattern(regex).map(|pattern| (expr.start, pattern)));
+            let pattern = std::str::from_utf8(regex).ok().and_then(|regex| allowance.whole(regex).ok());
+            patterns.extend(pattern.map(|pattern| (expr.start, pattern)));
         }
     });
     patterns

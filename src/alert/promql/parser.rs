@@ -5,10 +5,13 @@ use super::ast::{Aggregate, At, Card, DurationExpr, Expr, Grouping, Link, Matchi
 use super::functions;
 use super::text;
 use super::token::{Aggregator, Keyword, Kind, Op, Preprocessor, Token, place, tokens};
+use crate::metrics::regexp::Allowance;
 use crate::metrics::{METRIC_NAME, MatchOp, Matcher};
 
 /// Nesting of parentheses, calls and signs. An evaluation recurses as deep; 2 MiB of stack hold it.
 const DEPTH_MAX: usize = 100;
+/// Labels, matchers or arguments in one list: each is looked at for every series.
+const LIST_MAX: usize = 1000;
 /// Bytes of an expression.
 const LENGTH_MAX: usize = 1 << 20;
 
@@ -24,7 +27,7 @@ pub fn parse(input: &str) -> Parsed<Expr> {
     if input.len() > LENGTH_MAX {
         return Err(parse_error(input, 0, &format!("expression is longer than {LENGTH_MAX} bytes")));
     }
-    let mut parser = Parser { input, words: tokens(input), at: 0, depth: 0, aggregations: 0, selectors: 0 };
+    let mut parser = Parser { input, words: tokens(input), at: 0, depth: 0, aggregations: 0, selectors: 0, regexes: Allowance::default() };
     if *parser.kind() == Kind::End {
         return Err(QueryError { message: "unknown position: parse error: no expression found in input".into(), offset: None });
     }
@@ -43,6 +46,7 @@ struct Parser<'i> {
     /// Aggregations that are open here: an error inside of one is called an error of the aggregation.
     aggregations: usize,
     selectors: usize,
+    regexes: Allowance,
 }
 
 impl Parser<'_> {
@@ -98,6 +102,10 @@ impl Parser<'_> {
             message.push_str(expected);
         }
         self.fail(word.start, message)
+    }
+
+    fn check_length(&self, length: usize) -> Parsed<()> {
+        if length <= LIST_MAX { Ok(()) } else { self.fail(self.start(), format!("more than {LIST_MAX} in one list")) }
     }
 
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
@@ -238,6 +246,7 @@ impl Parser<'_> {
         }
         loop {
             arguments.push(self.expr(0)?);
+            self.check_length(arguments.len())?;
             let comma = self.start();
             if self.take(&Kind::RightParen) {
                 return Ok(arguments);
@@ -295,6 +304,7 @@ impl Parser<'_> {
         }
         while !self.take(&Kind::RightParen) {
             labels.push(self.grouping_label()?);
+            self.check_length(labels.len())?;
             if !self.take(&Kind::Comma) && *self.kind() != Kind::RightParen {
                 return self.unexpected("grouping opts", "\",\" or \")\"");
             }
@@ -373,6 +383,7 @@ impl Parser<'_> {
         if self.take(&Kind::LeftBrace) {
             while !self.take(&Kind::RightBrace) {
                 matchers.push(self.matcher()?);
+                self.check_length(matchers.len())?;
                 if !self.take(&Kind::Comma) && *self.kind() != Kind::RightBrace {
                     return self.unexpected("label matching", "\",\" or \"}\"");
                 }
@@ -386,8 +397,8 @@ impl Parser<'_> {
         Ok(Node::Selector(Selector { name, matchers, moment: Moment::default(), reach: Reach::Plain, index }))
     }
 
-    fn build_matcher(&self, name: &str, op: MatchOp, value: &str, start: usize) -> Parsed<Matcher> {
-        Matcher::new(name, op, value).or_else(|error| self.fail(start, error.to_string()))
+    fn build_matcher(&mut self, name: &str, op: MatchOp, value: &str, start: usize) -> Parsed<Matcher> {
+        Matcher::within(&mut self.regexes, name, op, value).or_else(|error| self.fail(start, error.to_string()))
     }
 
     fn matcher(&mut self) -> Parsed<Matcher> {
@@ -638,7 +649,8 @@ impl Parser<'_> {
             _ => {
                 let Some(seconds) = self.signed_number()? else { return self.unexpected("@", "timestamp") };
                 if !seconds.is_finite() || seconds.abs() >= i64::MAX as f64 {
-                    return self.fail(expr.start, format!("timestamp out of bounds for @ modifier: {seconds:.6}"));
+                    let bounds = if seconds.is_finite() { format!("{seconds:.6}") } else { text::fixed(seconds) };
+                    return self.fail(expr.start, format!("timestamp out of bounds for @ modifier: {bounds}"));
                 }
                 At::Ms((seconds * 1000.0).round() as i64)
             }

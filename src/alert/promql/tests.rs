@@ -67,6 +67,9 @@ fn errors_are_worded_and_placed_as_prometheus_does() {
         ("topk(a)", "1:1: parse error: wrong number of arguments for aggregate expression provided, expected 2, got 1"),
         ("sum(a b)", "1:7: parse error: unexpected identifier \"b\" in aggregation"),
         ("sum by a (b)", "1:8: parse error: unexpected identifier \"a\" in grouping opts, expected \"(\""),
+        ("a}", "1:2: parse error: unexpected character: '}'"),
+        ("a @ -Inf", "1:1: parse error: timestamp out of bounds for @ modifier: -Inf"),
+        ("1e999", "1:1: parse error: bad number or duration syntax: \"1e999\""),
         ("{}", "1:1: parse error: vector selector must contain at least one non-empty matcher"),
         ("{x=\"\"}", "1:1: parse error: vector selector must contain at least one non-empty matcher"),
         ("foo{__name__=\"bar\"}", "1:1: parse error: metric name must not be set twice: \"foo\" or \"bar\""),
@@ -265,6 +268,18 @@ fn what_would_cost_too_much_is_refused() {
     let nested = "sum_over_time(sum_over_time(sum_over_time(a[1h:1s])[1h:1s])[1h:1s])";
     assert_eq!(run(nested, Limits { time_max: Duration::from_millis(50), ..Limits::default() }), "query timed out in query execution");
     assert!(Query::parse("a[300y]").is_err());
+    let many = vec!["a"; 1000].join(" + ");
+    assert_eq!(run(&many, Limits { samples_max: 900, ..Limits::default() }), too_many);
+    for (open, item, close) in
+        [("sum by (", "x,", "x) (a)"), ("a{", "x=\"1\",", "}"), ("label_join(", "a,", "a)"), ("a + on (", "x,", ") a")]
+    {
+        assert!(message(&format!("{open}{}{close}", item.repeat(2000))).contains("more than 1000 in one list"));
+    }
+    let pattern = ["a{x=~\"[\\\\pL\\\\pN]{40}\"}"; 100].join(" or ");
+    assert!(message(&pattern).ends_with("error parsing regexp: too many expressions, or too large ones"));
+    // A text that a function makes counts by its size.
+    let large = format!("label_replace(a, \"x\", \"{}\", \"\", \"\")", "x".repeat(50_000));
+    assert_eq!(run(&large, Limits { samples_max: 3_000, ..Limits::default() }), too_many);
     let range = Query::parse("a").unwrap().range(&store, 0, i64::MAX, 1, &Limits::default());
     assert!(range.unwrap_err().message.starts_with("exceeded maximum resolution of 11,000 points per timeseries."));
     assert!(Query::parse("a").unwrap().range(&store, 0, 10, 0, &Limits::default()).is_err());

@@ -163,8 +163,10 @@ fn float(text: &str) -> Option<f64> {
     let value = match lower.as_str() {
         "inf" | "infinity" => f64::INFINITY,
         "nan" => f64::NAN,
-        hex if hex.starts_with("0x") => hex_float(&hex[2..])?,
-        decimal => decimal.parse().ok().filter(|_| decimal.starts_with(|c: char| c.is_ascii_digit() || c == '.'))?,
+        hex if hex.starts_with("0x") => hex_float(&hex[2..]).filter(|value| value.is_finite())?,
+        // What is too large is an error, and not infinite.
+        decimal if decimal.starts_with(|c: char| c.is_ascii_digit() || c == '.') => decimal.parse().ok().filter(|v: &f64| v.is_finite())?,
+        _ => return None,
     };
     Some(if negative { -value } else { value })
 }
@@ -248,6 +250,7 @@ mod tests {
             ("0b11", Some(3.0)),
             ("e3", None),
             ("", None),
+            ("1e999", None),
             ("1e", None),
         ];
         for (text, value) in cases {

@@ -366,7 +366,8 @@ impl Lexer<'_> {
                 self.in_brackets = false;
                 self.push(Kind::RightBracket, 1)
             }
-            c => self.fail(format!("unexpected right {} {}", if c == ']' { "bracket" } else { "brace" }, quoted_char(Some(c)))),
+            ']' => self.fail("unexpected right bracket ']'".into()),
+            c => self.fail(format!("unexpected character: {}", quoted_char(Some(c)))),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::file::Rule;
 use super::group::Context;
-use crate::alert::promql::{Allowance, Limits, Query, Value, VectorSample};
+use crate::alert::promql::{Limits, Query, SharedTime, Value, VectorSample};
 use crate::alert::template::{Scope, Template, TemplateError};
 use crate::event::AlertState;
 use crate::metrics::{Labels, METRIC_NAME, Store};
@@ -98,7 +98,7 @@ impl AlertingRule {
         context: &Context<'_>,
     ) -> Result<Advanced, String> {
         let (at_ms, asked_ms) = times;
-        let together = Allowance::new(context.limits);
+        let together = SharedTime::new(context.limits);
         let query = |text: &str| template_query(text, store, asked_ms, context.limits, &together);
         let mut seen = BTreeMap::new();
         for sample in samples {
@@ -251,7 +251,7 @@ fn expanded(template: &Result<Template, TemplateError>, scope: &Scope<'_>) -> St
 }
 
 /// The function `query` of templates. The templates of all alerts of a rule have the time of one query.
-fn template_query(text: &str, store: &Store, at_ms: i64, limits: &Limits, together: &Allowance) -> Result<Vec<VectorSample>, String> {
+fn template_query(text: &str, store: &Store, at_ms: i64, limits: &Limits, together: &SharedTime) -> Result<Vec<VectorSample>, String> {
     let limits = together.limits(limits).map_err(|error| error.to_string())?;
     let query = Query::parse(text).map_err(|error| error.to_string())?;
     vector(query.instant(store, at_ms, &limits).map_err(|error| error.to_string())?.value)

@@ -66,12 +66,12 @@ impl Budget {
 }
 
 /// Time that several queries have together: those of all templates of a rule.
-pub struct Allowance {
+pub struct SharedTime {
     started: Instant,
     time_max: Duration,
 }
 
-impl Allowance {
+impl SharedTime {
     /// As long as one query may take.
     pub fn new(limits: &Limits) -> Self {
         Self { started: Instant::now(), time_max: limits.time_max }

@@ -3,14 +3,14 @@
 use super::super::ast::{Expr, Node};
 use super::vector::{Tags, Vector};
 use super::{Evaluator, Outcome, Value, failed, label_name, with_label};
-use crate::metrics::{Labels, METRIC_NAME, MatchOp, regexp};
+use crate::metrics::{Labels, METRIC_NAME, MatchOp, Point};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Bytes of all label values that one call makes. Values that are put into one another double at each turn.
 const TEXT_BYTES_MAX: usize = 32 << 20;
-/// Making so many bytes costs about what loading a sample does.
-const BYTES_PER_SAMPLE: usize = 64;
+/// So many bytes count as a sample.
+const BYTES_PER_SAMPLE: usize = size_of::<Point>();
 
 /// Room for the values that one call makes.
 struct TextRoom(usize);
@@ -163,9 +163,4 @@ fn natural(a: &str, b: &str) -> Ordering {
 fn part(text: &str) -> (&str, &str) {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit());
     text.split_at(text.find(|c: char| c.is_ascii_digit() != is_number).unwrap_or(text.len()))
-}
-
-/// The pattern of `label_replace`, of the whole value.
-pub fn whole_pattern(regex: &[u8]) -> Option<regex::Regex> {
-    regexp::whole(std::str::from_utf8(regex).ok()?).ok()
 }

@@ -17,10 +17,9 @@ mod xxhash;
 use super::ast::{At, DurationExpr, Expr, Moment, Node, Reach, Selector, Subquery, Type};
 use super::{Evaluated, Limits, MatrixSeries, QueryError, Value as Answer, VectorSample, text, token};
 use crate::metrics::{Labels, METRIC_NAME, MatchOp, Matcher, Point, SeriesRef, Store, is_stale};
-pub use budget::Allowance;
 use budget::Budget;
+pub use budget::SharedTime;
 use fixed::Fixed;
-pub use labels::whole_pattern;
 use regex::Regex;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,12 +122,18 @@ pub fn visit<'e>(expr: &'e Expr, look: &mut impl FnMut(&'e Expr)) {
     }
 }
 
-/// What every selector selects, in the order of their numbers.
-pub fn select<'s>(store: &'s Store, expr: &Expr) -> Vec<Vec<SeriesRef<'s>>> {
-    let mut found = Vec::new();
+/// What every selector selects, in the order of their numbers. No more series altogether than points may be loaded.
+pub fn select<'s>(store: &'s Store, expr: &Expr, limits: &Limits) -> Outcome<Vec<Vec<SeriesRef<'s>>>> {
+    let (mut found, budget) = (Vec::new(), Budget::new(limits));
     selectors(expr, &mut found);
     found.sort_by_key(|selector| selector.index);
-    found.iter().map(|selector| store.select(&selector.matchers)).collect()
+    let mut selections = Vec::with_capacity(found.len());
+    for selector in found {
+        let selection = store.select(&selector.matchers);
+        budget.spend(selection.len() + 1)?;
+        selections.push(selection);
+    }
+    Ok(selections)
 }
 
 impl<'c> Evaluator<'c> {
