@@ -168,11 +168,15 @@ mod tests {
             Arc::new(Envelope { seq: Seq(seq), t_ns: seq, lane: LaneId(0), episode: None, step: None, event: event.into() })
         };
         (1..=50).for_each(|seq| hub.publish(scraped(seq, 0)));
-        assert_eq!(hub.lock().ring.len(), 50);
+        let held = |hub: &Hub| {
+            let shared = hub.lock();
+            (shared.ring.len(), shared.weight)
+        };
+        assert_eq!(held(&hub), (50, 50));
         hub.publish(scraped(51, 300));
-        assert_eq!((hub.lock().ring.len(), hub.lock().weight), (25, 100));
+        assert_eq!(held(&hub), (25, 100));
         // One that is larger than the ring is kept all the same: whoever is up to date gets it.
         hub.publish(scraped(52, 9_000));
-        assert_eq!(hub.lock().ring.len(), 1);
+        assert_eq!(held(&hub).0, 1);
     }
 }
