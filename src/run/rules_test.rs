@@ -129,13 +129,14 @@ fn load(path: &Path) -> Result<(TestFile, Vec<RuleFile>), String> {
         |faults: Vec<RuleError>| faults.iter().map(|fault| format!("{}:{fault}", path.display())).collect::<Vec<_>>().join("\n    ");
     let file = TestFile::parse(&text(path)?).map_err(lines)?;
     let directory = path.parent().unwrap_or(Path::new(""));
-    let mut rules = Vec::new();
+    let (mut rules, mut read) = (Vec::new(), BTreeSet::new());
     for pattern in &file.rule_files {
         let found = matching(directory, pattern)?;
         if found.is_empty() {
             note(format_args!("  WARNING: no file match pattern {}", directory.join(pattern).display()));
         }
-        for found in found {
+        // What two patterns find is there once.
+        for found in found.into_iter().filter(|found| read.insert(found.clone())) {
             rules.push(parse(&found.display().to_string(), &text(&found)?)?);
         }
     }
@@ -152,12 +153,10 @@ fn matching(directory: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
         }
         let regex = wildcard(part).map_err(|_| format!("{pattern}: syntax error in pattern"))?;
         let mut next = Vec::new();
-        for entry in found.iter().filter_map(|path| std::fs::read_dir(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok())
-        {
-            let names = entry.filter_map(|entry| Some((entry.as_ref().ok()?.file_name(), entry.ok()?.path())));
-            next.extend(
-                names.filter(|(name, _)| name.to_str().is_some_and(|name| regex.is_match(name))).map(|(_, path)| path).take(FILES_MAX),
-            );
+        for folder in &found {
+            let Ok(entries) = std::fs::read_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }) else { continue };
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            next.extend(names.filter(|name| regex.is_match(name)).map(|name| folder.join(name)).take(FILES_MAX));
         }
         next.sort();
         next.truncate(FILES_MAX);

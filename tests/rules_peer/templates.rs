@@ -709,7 +709,7 @@ fn is_same(own: &str, peer: &str) -> bool {
 #[test]
 #[ignore = "needs promtool"]
 fn templates_are_rendered_as_promtool_renders_them() {
-    // More of them take longer: ten a second.
+    // A longer search is asked for by the variable.
     let count: usize = std::env::var("PILOTHOUSE_PEER_TEMPLATES").ok().map_or(TEMPLATES, |count| count.parse().unwrap());
     let mut maker = Maker { random: Random::new(20_250_801), variables: Vec::new(), ranges: 0, is_apart: false };
     let dir = tempfile::tempdir().unwrap();
