@@ -22,7 +22,7 @@ impl<'c> Evaluator<'c> {
 
     /// A text that is made costs what points of its size cost.
     fn spend_text(&self, text: &str) -> Outcome<()> {
-        self.budget.spend(text.len() / std::mem::size_of::<Point>())
+        self.budget.spend(text.len() / size_of::<Point>())
     }
 
     pub(super) fn label_replace(&self, arguments: &'c [Expr], call: &Expr, t_ms: i64) -> Outcome<Vector<'c>> {
