@@ -60,7 +60,8 @@ fn last_line(message: &str) -> String {
 enum Before {
     Nothing,
     Something,
-    Repetition,
+    /// One that stands there.
+    Repetition(usize),
 }
 
 struct Translator<'p> {
@@ -157,8 +158,10 @@ impl Translator<'_> {
         let lazy = usize::from(self.pattern[start + length..].starts_with('?'));
         let text = &self.pattern[start..start + length + lazy];
         match before {
-            Before::Nothing => return refused("missing argument to repetition operator", &text[..length]),
-            Before::Repetition => return refused("invalid nested repetition operator", text),
+            Before::Nothing => return refused("missing argument to repetition operator", text),
+            Before::Repetition(first) => {
+                return refused("invalid nested repetition operator", &self.pattern[first..start + text.len()]);
+            }
             Before::Something => {}
         }
         if let Some(counts) = text.strip_prefix('{').and_then(|text| text.split_once('}')).map(|(counts, _)| counts) {
@@ -170,7 +173,7 @@ impl Translator<'_> {
             }
         }
         self.copy(length + lazy);
-        Ok(Before::Repetition)
+        Ok(Before::Repetition(start))
     }
 
     /// Length of `{n}`, `{n,}` or `{n,m}` here.
@@ -462,7 +465,8 @@ mod tests {
             ("a)|(b", "unexpected ): `a)|(b`"),
             ("*", "missing argument to repetition operator: `*`"),
             ("a|+", "missing argument to repetition operator: `+`"),
-            ("a**", "invalid nested repetition operator: `*`"),
+            ("a**", "invalid nested repetition operator: `**`"),
+            ("a{2}?+", "invalid nested repetition operator: `{2}?+`"),
             ("a{1001}", "invalid repeat count: `{1001}`"),
             ("a{2,1}", "invalid repeat count: `{2,1}`"),
             ("[a", "missing closing ]: `[a`"),

@@ -166,7 +166,7 @@ const OF_A_RANGE: [&str; 15] = [
 const REDUCING: [&str; 6] = ["sum", "avg", "count", "min", "max", "group"];
 const GROUPINGS: [&str; 8] =
     ["", "by (job) ", "by (inst) ", "by (job, inst) ", "by () ", "without (inst) ", "without (job, le) ", "by (nothing, le) "];
-const ARITHMETIC: [&str; 6] = ["+", "-", "*", "/", "%", "^"];
+const ARITHMETIC: [&str; 5] = ["+", "-", "*", "/", "^"];
 const COMPARING: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 const MATCHINGS: [&str; 12] = [
     "",
@@ -213,8 +213,9 @@ impl<'r> Grammar<'r> {
             9..=11 => self.binary(below),
             12 => format!("{} {} {}", self.operand(below), self.operator(true), self.scalar(below)),
             13 => format!("{} {} {}", self.scalar(below), self.operator(true), self.operand(below)),
-            // Waves make much of a last bit: of samples alone.
+            // Waves and remainders make much of a last bit: of samples alone.
             14 if self.random.one_in(6) => format!("{}({})", self.random.pick(&["sin", "cos", "tan"]), self.selector()),
+            14 if self.random.one_in(5) => format!("{} % {}", self.selector(), self.random.pick(&["7", "-2.5", "0", "Inf", "g", "one"])),
             14 => format!("{}({})", self.random.pick(&OF_A_VALUE), self.vector(below)),
             15 => format!("{}({})", self.random.pick(&OF_A_DATE), self.date()),
             16 => format!("-{}", self.operand(below)),
