@@ -3,6 +3,7 @@
 //! With `--write DIR` nothing is timed: a thousand rules and a unit test of half an hour over 50 series are written there, for `rules test` and promtool.
 
 use pilothouse::alert::promql::{Limits, Query};
+use pilothouse::alert::rules::{Context, Group, RuleFile};
 use pilothouse::metrics::{Caps, Labels, METRIC_NAME, Store};
 
 const METRICS: usize = 100;
@@ -83,7 +84,7 @@ mod unit {
 }
 
 fn store() -> Store {
-    let mut store = Store::new(Caps { series_max: METRICS * SERIES_EACH, ..Caps::default() });
+    let mut store = Store::new(Caps { series_max: 20 * METRICS * SERIES_EACH, ..Caps::default() });
     let series: Vec<Labels> = (0..METRICS * SERIES_EACH).map(labels).collect();
     for scrape in 0..SCRAPES {
         for (i, labels) in series.iter().enumerate() {
@@ -132,6 +133,24 @@ fn a_thousand_rules_over_ten_thousand_series(bencher: divan::Bencher) {
         for rule in &rules {
             divan::black_box(rule.instant(&store, at_ms, &limits).expect("holds"));
         }
+    });
+}
+
+/// What runs in a console: values beside thresholds, states, `ALERTS`, templates and all.
+#[divan::bench]
+fn a_thousand_rules_as_a_group(bencher: divan::Bencher) {
+    let mut text = String::from("groups:\n- name: g\n  rules:\n");
+    for (i, rule) in rules().iter().enumerate() {
+        text += &format!("  - alert: Rule{i}\n    expr: '{}'\n    annotations: {{summary: '{{{{ $value }}}}'}}\n", rule.text());
+    }
+    let mut group = Group::new(RuleFile::parse(&text).expect("reads").groups.remove(0), SCRAPE_MS);
+    let (mut store, mut at_ms) = (store(), SCRAPES * SCRAPE_MS);
+    let (external_labels, limits) = (Labels::default(), Limits::default());
+    let context = Context { external_labels: &external_labels, external_url: "", limits: &limits };
+    bencher.bench_local(|| {
+        // Times go up, by so little that the same series are seen.
+        at_ms += 1;
+        divan::black_box(group.evaluate(&mut store, at_ms, &context));
     });
 }
 

@@ -35,6 +35,27 @@ macro_rules! functions {
 
 use Variadic::{Any, No, UpTo};
 
+/// Functions that Prometheus refuses unless its feature `promql-experimental-functions` is on.
+pub const EXPERIMENTAL: [Id; 17] = [
+    Id::DoubleExponentialSmoothing,
+    Id::End,
+    Id::FirstOverTime,
+    Id::HistogramQuantiles,
+    Id::Info,
+    Id::MadOverTime,
+    Id::MaxOf,
+    Id::MinOf,
+    Id::Range,
+    Id::SortByLabel,
+    Id::SortByLabelDesc,
+    Id::Start,
+    Id::Step,
+    Id::TsOfFirstOverTime,
+    Id::TsOfLastOverTime,
+    Id::TsOfMaxOverTime,
+    Id::TsOfMinOverTime,
+];
+
 functions! {
     Abs "abs" (Vector) No => Vector;
     Absent "absent" (Vector) No => Vector;

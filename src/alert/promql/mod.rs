@@ -143,6 +143,25 @@ impl Query {
         self.selectors().filter_map(move |matchers| matchers.iter().find(is_name)).map(|m| m.value.as_str())
     }
 
+    /// What in it Prometheus refuses unless an experimental feature is on, in its words; unset where there is nothing such.
+    pub fn experimental(&self) -> Option<QueryError> {
+        let mut found: Option<QueryError> = None;
+        eval::visit(&self.expr, &mut |expr| {
+            let message = match &expr.node {
+                Node::Call(function, _) if functions::EXPERIMENTAL.contains(&function.id) => {
+                    format!("function \"{}\" is not enabled", function.name)
+                }
+                Node::Aggregate(aggregate) if matches!(aggregate.op, token::Aggregator::Limitk | token::Aggregator::LimitRatio) => {
+                    let name = if aggregate.op == token::Aggregator::Limitk { "limitk" } else { "limit_ratio" };
+                    format!("{name}() is experimental and must be enabled with --enable-feature=promql-experimental-functions")
+                }
+                _ => return,
+            };
+            found.get_or_insert(parser::parse_error(&self.text, expr.start, &message));
+        });
+        found
+    }
+
     /// The matchers of each selector, in the order of the text.
     pub fn selectors(&self) -> impl Iterator<Item = &[Matcher]> {
         let mut found = Vec::new();

@@ -247,6 +247,14 @@ fn label_values_that_double_end_in_an_error() {
 }
 
 #[test]
+fn what_prometheus_has_behind_a_switch_is_told() {
+    let told = |text: &str| Query::parse(text).unwrap().experimental().map(|error| error.message);
+    assert_eq!(told("sum(rate(a[5m])) > 1"), None);
+    assert_eq!(told("1 + sum(mad_over_time(a[5m]))").unwrap(), "1:9: parse error: function \"mad_over_time\" is not enabled");
+    assert!(told("limitk(2, a)").unwrap().starts_with("1:1: parse error: limitk() is experimental"));
+}
+
+#[test]
 fn absent_goes_through_its_matchers_in_their_order() {
     let empty = Store::default();
     for (text, labels) in [

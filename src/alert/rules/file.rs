@@ -125,7 +125,8 @@ fn read_rule<'d>(reader: &mut Reader<'d>, node: &'d Node) -> (String, Option<Rul
         reader.refuse(place_of("expr"), "field 'expr' must be set in rule".into());
         None
     } else {
-        let parsed = Query::parse(&expr);
+        // What runs here is to run in an unconfigured Prometheus, too.
+        let parsed = Query::parse(&expr).and_then(|query| query.experimental().map_or(Ok(query), Err));
         parsed.map_err(|error| reader.refuse(place_of("expr"), format!("could not parse expression: {error}"))).ok()
     };
     let labels = reader.map(fields.get("labels"));
