@@ -82,6 +82,12 @@ fn device_has_moved(a: &GpuSample, b: &GpuSample) -> bool {
         || moved(share(a.memory_used_bytes, a.memory_total_bytes), share(b.memory_used_bytes, b.memory_total_bytes), RATIO / 4.0)
         || moved(a.power_watts, b.power_watts, WATTS)
         || moved(a.temperature_celsius, b.temperature_celsius, CELSIUS)
+        || is_slowed(a) != is_slowed(b)
+}
+
+/// Whether its clocks are cut for trouble.
+fn is_slowed(device: &GpuSample) -> bool {
+    device.throttle_reasons.iter().flatten().any(|reason| reason.is_trouble())
 }
 
 fn share(part: Option<u64>, whole: Option<u64>) -> Option<f64> {
@@ -102,7 +108,7 @@ mod tests {
     use super::*;
     use crate::event::{
         EpisodeId, HostSample, LabelSet, LaneId, LogLevel, LogLine, RuleEvaluated, RuleGroupInfo, RuleInfo, RuleKind, RuleReading,
-        RulesLoaded, Seq, StepIndex,
+        RulesLoaded, Seq, StepIndex, ThrottleReason,
     };
 
     fn sample(cpu: f64, celsius: f64, ecc: u64) -> TelemetrySampled {
@@ -127,6 +133,10 @@ mod tests {
         assert!(!news(sample(0.36, 51.0, 0), RunState::Paused, later), "a digit moved");
         assert!(!news(sample(0.90, 50.0, 0), RunState::Paused, start), "too soon");
         assert!(news(sample(0.90, 50.0, 0), RunState::Paused, later));
+        let mut slowed = sample(0.30, 50.0, 0);
+        let GpuStatus::Devices(devices) = &mut slowed.gpu else { unreachable!() };
+        devices[0].throttle_reasons = Some(vec![ThrottleReason::HwThermal]);
+        assert!(news(slowed, RunState::Paused, later));
         assert!(news(sample(0.30, 70.0, 0), RunState::Ended, later));
         assert!(news(sample(0.30, 50.0, 1), RunState::Paused, start), "a fault waits for nothing");
         assert!(news(sample(0.36, 51.0, 0), RunState::Running, start));

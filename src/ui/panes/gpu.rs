@@ -2,7 +2,7 @@
 
 use super::lines::{Line, wrapped};
 use super::{Pane, notice};
-use crate::event::{GpuHealth, GpuSample, GpuStatus, HostSample, RunState, TelemetrySampled, ThrottleReason, WaitOn};
+use crate::event::{GpuHealth, GpuSample, GpuStatus, HostSample, RunState, SafeText, TelemetrySampled, ThrottleReason, WaitOn};
 use crate::state::{DashState, LaneState, Row, RowKind};
 use crate::ui::lang::tr;
 use crate::ui::widgets::{Canvas, Glyphs, Role, format, gauge, sparkline};
@@ -184,7 +184,9 @@ fn draw_device(inner: &mut Canvas<'_>, y: u16, device: &GpuSample, state: &DashS
             y += 1;
         }
     }
-    if let Some((field, reason)) = device.missing.first().filter(|_| y + keep < inner.height()) {
+    // That there was no XID error yet is no gap.
+    let is_gap = |(field, _): &&(SafeText, SafeText)| field.as_str() != "xid_last" || device.xid_total.is_none();
+    if let Some((field, reason)) = device.missing.iter().find(is_gap).filter(|_| y + keep < inner.height()) {
         inner.text_upto(2, width, y, &format!("{field} n/a: {reason}"), Role::Dim);
         y += 1;
     }
