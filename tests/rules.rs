@@ -18,6 +18,19 @@ fn cases() -> Option<PathBuf> {
 }
 
 #[test]
+fn all_that_a_test_expects_in_vain_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("r.yml"), "groups: [{name: g, rules: [{alert: A, expr: vector(1)}]}]\n").unwrap();
+    let tests = "rule_files: [r.yml]\ntests:\n- input_series: [{series: up, values: 0x10}]\n  alert_rule_test: [{eval_time: 1m, alertname: A}]\n  \
+                 promql_expr_test: [{expr: sum(up), eval_time: 2m, exp_samples: [{value: 1}]}]\n";
+    std::fs::write(folder.path().join("t.yml"), tests).unwrap();
+    let output = pilothouse(&["rules", "test", "t.yml"], folder.path());
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("alertname: A") && said.contains("sum(up)"), "{said}");
+}
+
+#[test]
 fn verdicts_are_promtools() {
     let Some(folder) = cases() else { return };
     let manifest: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(folder.join("MANIFEST.json")).unwrap()).unwrap();
