@@ -1,4 +1,5 @@
-//! Joins the rooms: envelopes go in, time is told, what rules came to comes out. No clock and no IO: live and over a recording it is the same.
+//! Joins the rooms: envelopes go in, time is told, what rules came to comes out. No IO: live and over a recording it is the same. A clock that it
+//! is given measures how long evaluations take, and decides nothing.
 
 use super::pager::{Page, Pager, Why};
 use super::promql::Limits;

@@ -92,10 +92,8 @@ impl Hub {
 
 /// What an event counts for in the ring: an answer of an endpoint has up to thousands of series.
 fn weight(envelope: &Envelope) -> usize {
-    match &envelope.event {
-        Event::TargetScraped(e) => 1 + e.samples.len() / SAMPLES_PER_EVENT,
-        _ => 1,
-    }
+    let samples = if let Event::TargetScraped(e) = &envelope.event { e.samples.len() } else { 0 };
+    1 + samples / SAMPLES_PER_EVENT
 }
 
 /// A reader of the hub with a place of its own.

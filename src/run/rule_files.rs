@@ -178,7 +178,7 @@ pub fn parse(file: &str, text: &str) -> Result<RuleFile, String> {
     })
 }
 
-/// Only the rule of this name, with the recording rules before it in its group.
+/// Only the rule of this name, with all recording rules: it may ask for what they record.
 pub fn only(rules: RuleFile, wanted: &str) -> RuleFile {
     use crate::event::RuleKind;
     let has = |group: &RuleGroup| group.rules.iter().any(|rule| rule.name == wanted);

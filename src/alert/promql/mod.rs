@@ -151,11 +151,21 @@ impl Query {
                 Node::Call(function, _) if functions::EXPERIMENTAL.contains(&function.id) => {
                     format!("function \"{}\" is not enabled", function.name)
                 }
-                Node::Aggregate(aggregate) if matches!(aggregate.op, token::Aggregator::Limitk | token::Aggregator::LimitRatio) => {
-                    let name = if aggregate.op == token::Aggregator::Limitk { "limitk" } else { "limit_ratio" };
+                Node::Aggregate(aggregate) if aggregate.op.is_experimental() => {
+                    let name = aggregate.op.name();
                     format!("{name}() is experimental and must be enabled with --enable-feature=promql-experimental-functions")
                 }
-                _ => return,
+                Node::Number(_)
+                | Node::Text(_)
+                | Node::Selector(_)
+                | Node::Range(..)
+                | Node::Subquery(_)
+                | Node::Call(..)
+                | Node::Aggregate(_)
+                | Node::Chain(..)
+                | Node::Negated(_)
+                | Node::Plus(_)
+                | Node::Paren(_) => return,
             };
             found.get_or_insert(parser::parse_error(&self.text, expr.start, &message));
         });

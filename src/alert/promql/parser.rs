@@ -632,7 +632,15 @@ impl Parser<'_> {
                 Ok(expr)
             }
             Node::Subquery(_) => self.fail(start, format!("{word} modifier is not supported for subqueries")),
-            _ => self.fail(start, format!("{word} modifier not implemented")),
+            Node::Number(_)
+            | Node::Text(_)
+            | Node::Call(..)
+            | Node::Aggregate(_)
+            | Node::Chain(..)
+            | Node::Negated(_)
+            | Node::Plus(_)
+            // Prometheus' words: it takes them of selectors alone.
+            | Node::Paren(_) => self.fail(start, format!("{word} modifier not implemented")),
         }
     }
 

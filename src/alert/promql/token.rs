@@ -103,6 +103,16 @@ impl Aggregator {
         ("limit_ratio", Self::LimitRatio),
     ];
 
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
+    }
+
+    /// Refused by Prometheus unless its feature `promql-experimental-functions` is on.
+    pub fn is_experimental(self) -> bool {
+        matches!(self, Self::Limitk | Self::LimitRatio)
+    }
+
     pub fn takes_parameter(self) -> bool {
         matches!(self, Self::Topk | Self::Bottomk | Self::CountValues | Self::Quantile | Self::Limitk | Self::LimitRatio)
     }
